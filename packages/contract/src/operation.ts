@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { Tier } from './roles.ts';
+
+/**
+ * An operation is defined once (architecture, idea 1). The operator-door tool, the REST route, the CLI command and the
+ * reference page are all read from this value, so they cannot disagree about names, defaults or rights.
+ */
+export interface OperationDefinition<
+  In extends z.ZodObject = z.ZodObject,
+  Out extends z.ZodObject = z.ZodObject,
+> {
+  /** Wire name, snake_case; the file that implements it carries it too. */
+  readonly name: string;
+  /** For people, in the lists of hosts. */
+  readonly title: string;
+  /** For models: what it does, when to use it. */
+  readonly description: string;
+  /** Every argument has a description. What is optional says so there, and publishes its literal default (E-14, E-15). */
+  readonly input: In;
+  readonly output: Out;
+  readonly tier: Tier;
+  /** Listed at the operator door. The rest is for REST and the CLI. */
+  readonly tool: boolean;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  /** Runs an agent's turn: may take long, reports progress, can be cancelled. */
+  readonly runsTurn: boolean;
+  readonly rest: {
+    readonly method: 'GET' | 'POST' | 'DELETE';
+    /** Below `/api/v1`; `{name}` segments are arguments, the rest comes from the query (GET, DELETE) or the JSON body. */
+    readonly path: `/${string}`;
+    readonly successStatus?: 200 | 201;
+  };
+  /** Plain text where the seed's text is not JSON: the member of the output that holds it (decisions.md 4, Results). */
+  readonly textFrom?: string;
+  /** Arguments of calls that work on a fresh installation; docs and tests run them. */
+  readonly examples: readonly Record<string, unknown>[];
+}
+
+/** Keeps the literal types of a definition. */
+export function defineOperation<const N extends string, In extends z.ZodObject, Out extends z.ZodObject>(
+  definition: OperationDefinition<In, Out> & { readonly name: N },
+): OperationDefinition<In, Out> & { readonly name: N } {
+  return definition;
+}
+
+/** Annotations of an operation that only reads. */
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+/** Annotations of an operation that adds something, each time it is called (E-04). */
+export const CREATES = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+} as const;

@@ -1,0 +1,41 @@
+import type { OperationDefinition } from './operation.ts';
+import { deployAgentFile } from './operations/agents.ts';
+import {
+  chatWithAgent,
+  createConversation,
+  discoverAgents,
+  getAgent,
+  listAgentConfigs,
+  listAgents,
+  listConversations,
+  readConversation,
+  readConversationLog,
+  talkToAgent,
+} from './operations/conversation.ts';
+import { listDocs, readDocs } from './operations/docs.ts';
+import { createAgentKey, createKey, listKeys, revokeKey } from './operations/keys.ts';
+
+/** Every operation of the platform, in the order of lists and reference pages. */
+export const OPERATIONS = [
+  discoverAgents,
+  chatWithAgent,
+  createConversation,
+  talkToAgent,
+  readConversation,
+  readConversationLog,
+  listConversations,
+  listAgents,
+  listAgentConfigs,
+  getAgent,
+  listDocs,
+  readDocs,
+  deployAgentFile,
+  createKey,
+  createAgentKey,
+  listKeys,
+  revokeKey,
+] as const satisfies readonly OperationDefinition[];
+
+export type Operation = (typeof OPERATIONS)[number];
+export type OperationName = Operation['name'];
+export type OperationByName<N extends OperationName> = Extract<Operation, { readonly name: N }>;

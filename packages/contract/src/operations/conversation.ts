@@ -1,0 +1,371 @@
+import { z } from 'zod';
+import { CREATES, defineOperation, READS } from '../operation.ts';
+
+export const ENVIRONMENTS = ['production', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+export const CONVERSATION_STATES = [
+  'READY',
+  'IN_PROGRESS',
+  'ENDED',
+  'EXECUTION_INTERRUPTED',
+  'ERROR',
+  'AWAITING_HUMAN',
+] as const;
+export type ConversationState = (typeof CONVERSATION_STATES)[number];
+
+/** Blank means the default, any other unknown value is refused and never substituted (E-18, E-23). */
+const environment = z
+  .enum(ENVIRONMENTS)
+  .default('production')
+  .describe('Optional. Where the agent is deployed: production or test; default: production');
+
+const ignoredEnvironment = z
+  .string()
+  .optional()
+  .describe('Deprecated and ignored: a conversation keeps the environment it was started in');
+
+const quickReply = z.object({
+  value: z.string(),
+  expressions: z.string().optional(),
+  isDefault: z.boolean().optional(),
+});
+
+/** One bubble of an answer. */
+export const outputItemSchema = z.looseObject({ type: z.string(), text: z.string().optional() });
+export type OutputItem = z.infer<typeof outputItemSchema>;
+
+/** What one turn left for readers (platform.md 1.7). */
+export const conversationOutputSchema = z.looseObject({
+  input: z.string().optional(),
+  expressions: z.array(z.string()).optional(),
+  intents: z.array(z.string()).optional(),
+  actions: z.array(z.string()).optional(),
+  output: z.array(outputItemSchema).optional(),
+  quickReplies: z.array(quickReply).optional(),
+});
+export type ConversationOutput = z.infer<typeof conversationOutputSchema>;
+
+/** One remembered value of a turn. */
+export const stepDatumSchema = z.object({
+  key: z.string(),
+  value: z.unknown(),
+  timestamp: z.int(),
+  originWorkflowId: z.string().optional(),
+});
+export type StepDatum = z.infer<typeof stepDatumSchema>;
+
+/** A conversation as readers see it; sections left out were not asked for. */
+export const conversationSnapshotSchema = z.looseObject({
+  conversationId: z.string(),
+  agentId: z.string(),
+  agentVersion: z.int(),
+  userId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  conversationState: z.enum(CONVERSATION_STATES),
+  conversationSteps: z
+    .array(z.object({ conversationStep: z.array(stepDatumSchema), timestamp: z.int() }))
+    .optional(),
+  conversationOutputs: z.array(conversationOutputSchema).optional(),
+  conversationProperties: z.record(z.string(), z.unknown()).optional(),
+});
+export type ConversationSnapshot = z.infer<typeof conversationSnapshotSchema>;
+
+/** Answer of the talking tools: a reply, or a status that says why the message was not processed. */
+const talkResult = {
+  conversationId: z.string().optional(),
+  agentId: z.string().optional(),
+  environment: z.enum(ENVIRONMENTS).optional(),
+  agentResponse: z.string().optional(),
+  agentResponseParts: z.array(z.string()).optional(),
+  quickReplies: z.array(z.string()).optional(),
+  actions: z.array(z.string()).optional(),
+  conversationState: z.enum(CONVERSATION_STATES).optional(),
+  response: conversationSnapshotSchema.optional(),
+  status: z.enum(['BUSY', 'CONVERSATION_NOT_ACTIVE']).optional(),
+  message: z.string().optional(),
+};
+export const talkResultSchema = z.object(talkResult);
+export type TalkResult = z.infer<typeof talkResultSchema>;
+
+const descriptor = z.object({
+  resource: z.string(),
+  name: z.string(),
+  description: z.string(),
+  createdBy: z.string(),
+  createdOn: z.int(),
+  lastModifiedBy: z.string(),
+  lastModifiedOn: z.int(),
+});
+
+export const listAgents = defineOperation({
+  name: 'list_agents',
+  title: 'List deployed agents',
+  description: 'Deployed agents you may use in one environment, with version and deployment status.',
+  input: z.object({ environment }),
+  output: z.object({
+    count: z.int(),
+    agents: z.array(
+      z.object({
+        environment: z.enum(ENVIRONMENTS),
+        agentId: z.string(),
+        agentVersion: z.int(),
+        status: z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']),
+        descriptor,
+      }),
+    ),
+  }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/deployments' },
+  examples: [{}],
+});
+
+export const listAgentConfigs = defineOperation({
+  name: 'list_agent_configs',
+  title: 'List agent configurations',
+  description: 'Agent configurations, deployed or not, newest first.',
+  input: z.object({
+    filter: z
+      .string()
+      .optional()
+      .describe('Optional. Only names or descriptions that contain this text, in any case'),
+    limit: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(20)
+      .describe('Optional. How many at the most, 1 to 100; default: 20'),
+  }),
+  output: z.object({ count: z.int(), configs: z.array(descriptor) }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/agent-configs' },
+  examples: [{}],
+});
+
+export const createConversation = defineOperation({
+  name: 'create_conversation',
+  title: 'Start a conversation',
+  description:
+    'Starts a conversation with a deployed agent. Its greeting is the first step; read it with read_conversation.',
+  input: z.object({ agentId: z.string().describe('Id of the agent, from discover_agents'), environment }),
+  output: z.object({
+    conversationId: z.string(),
+    conversationUri: z.string(),
+    agentId: z.string(),
+    environment: z.enum(ENVIRONMENTS),
+  }),
+  tier: 'converse',
+  tool: true,
+  annotations: CREATES,
+  runsTurn: true,
+  rest: { method: 'POST', path: '/conversations', successStatus: 201 },
+  examples: [{ agentId: 'demo' }],
+});
+
+const message = z.string().describe('What to say to the agent');
+
+export const talkToAgent = defineOperation({
+  name: 'talk_to_agent',
+  title: 'Talk to an agent in a conversation',
+  description:
+    'Sends a message into a conversation and waits for the reply, 60 seconds at the most. A conversation that is busy with another message answers status BUSY and has not processed this one.',
+  input: z.object({
+    agentId: z.string().describe('Id of the agent the conversation belongs to'),
+    conversationId: z.string().describe('Id of the conversation, from create_conversation'),
+    message,
+    environment: ignoredEnvironment,
+  }),
+  output: talkResultSchema,
+  tier: 'converse',
+  tool: true,
+  annotations: CREATES,
+  runsTurn: true,
+  rest: { method: 'POST', path: '/conversations/{conversationId}/messages' },
+  examples: [],
+});
+
+export const chatWithAgent = defineOperation({
+  name: 'chat_with_agent',
+  title: 'Chat with an agent',
+  description:
+    'The shortest way to talk: starts a conversation when none is given, sends the message and answers with the reply and the conversationId to go on with.',
+  input: z.object({
+    agentId: z.string().describe('Id of the agent, from discover_agents'),
+    message,
+    conversationId: z
+      .string()
+      .optional()
+      .describe('Optional. Conversation to go on with; if omitted, a new one is started'),
+    environment,
+  }),
+  output: talkResultSchema,
+  tier: 'converse',
+  tool: true,
+  annotations: CREATES,
+  runsTurn: true,
+  rest: { method: 'POST', path: '/chat' },
+  examples: [{ agentId: 'demo', message: 'hello' }],
+});
+
+export const readConversation = defineOperation({
+  name: 'read_conversation',
+  title: 'Read a conversation',
+  description:
+    'What a conversation holds: state, steps and outputs. By default only the latest step; set currentStepOnly to false for all of them.',
+  input: z.object({
+    agentId: z.string().optional().describe('Optional and ignored: the conversation knows its agent'),
+    conversationId: z.string().describe('Id of the conversation'),
+    environment: ignoredEnvironment,
+    currentStepOnly: z.boolean().default(true).describe('Optional. Only the latest step; default: true'),
+    returnDetailed: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Optional. Also the values agents keep for themselves, such as expressions and rule results; default: false',
+      ),
+    returningFields: z
+      .string()
+      .optional()
+      .describe(
+        'Optional. Comma list of what to return: conversationSteps, conversationOutputs, conversationProperties, or keys inside the outputs such as output or actions. If omitted, everything',
+      ),
+  }),
+  output: conversationSnapshotSchema,
+  tier: 'converse',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/conversations/{conversationId}' },
+  examples: [],
+});
+
+export const readConversationLog = defineOperation({
+  name: 'read_conversation_log',
+  title: 'Read a conversation as text',
+  description: 'A plain text transcript of a conversation.',
+  input: z.object({
+    conversationId: z.string().describe('Id of the conversation'),
+    logSize: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Optional. Only the last so many turns; if omitted, all of them'),
+  }),
+  output: z.object({ conversationId: z.string(), log: z.string() }),
+  tier: 'converse',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/conversations/{conversationId}/log' },
+  textFrom: 'log',
+  examples: [],
+});
+
+export const listConversations = defineOperation({
+  name: 'list_conversations',
+  title: 'List conversations',
+  description: "Conversations with one agent, latest first: your own, or everybody's for an admin.",
+  input: z.object({
+    agentId: z.string().describe('Id of the agent'),
+    agentVersion: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Optional. Only conversations of this version; if omitted, all versions'),
+    conversationState: z
+      .enum(CONVERSATION_STATES)
+      .optional()
+      .describe('Optional. Only conversations in this state, for example READY, IN_PROGRESS, ENDED or ERROR'),
+    limit: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(20)
+      .describe('Optional. How many at the most, 1 to 100; default: 20'),
+  }),
+  output: z.object({
+    agentId: z.string(),
+    count: z.int(),
+    conversations: z.array(
+      z.object({
+        conversationId: z.string(),
+        resource: z.string(),
+        agentName: z.string(),
+        userId: z.string(),
+        agentResource: z.string(),
+        conversationStepSize: z.int(),
+        environment: z.enum(ENVIRONMENTS),
+        conversationState: z.enum(CONVERSATION_STATES),
+        createdOn: z.int(),
+        lastModifiedOn: z.int(),
+      }),
+    ),
+  }),
+  tier: 'converse',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/conversations' },
+  examples: [{ agentId: 'demo' }],
+});
+
+export const getAgent = defineOperation({
+  name: 'get_agent',
+  title: 'Get an agent configuration',
+  description: 'One version of an agent configuration with name and description.',
+  input: z.object({
+    agentId: z.string().describe('Id of the agent'),
+    version: z.int().min(0).optional().describe('Optional. Version to read; if omitted or 0, the latest'),
+  }),
+  output: z.object({
+    agentId: z.string(),
+    version: z.int(),
+    name: z.string(),
+    description: z.string(),
+    configuration: z.record(z.string(), z.unknown()),
+  }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/agent-configs/{agentId}' },
+  examples: [{ agentId: 'demo' }],
+});
+
+export const discoverAgents = defineOperation({
+  name: 'discover_agents',
+  title: 'Discover agents',
+  description: 'Agents you can talk to, with what they are for. Start here, then use chat_with_agent.',
+  input: z.object({
+    filter: z
+      .string()
+      .optional()
+      .describe('Optional. Only names or descriptions that contain this text, in any case'),
+    environment,
+  }),
+  output: z.object({
+    count: z.int(),
+    agents: z.array(
+      z.object({
+        agentId: z.string(),
+        name: z.string(),
+        description: z.string(),
+        version: z.int(),
+        status: z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']),
+        environment: z.enum(ENVIRONMENTS),
+      }),
+    ),
+  }),
+  tier: 'converse',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/discovery' },
+  examples: [{}],
+});

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { defineOperation, READS } from '../operation.ts';
+
+export const listDocs = defineOperation({
+  name: 'list_docs',
+  title: 'List documentation pages',
+  description: 'Names of the pages of the Patchbay documentation, one per line. Read one with read_docs.',
+  input: z.object({}),
+  output: z.object({ count: z.int(), docs: z.array(z.string()), text: z.string() }),
+  tier: 'docs',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/docs' },
+  textFrom: 'text',
+  examples: [{}],
+});
+
+export const readDocs = defineOperation({
+  name: 'read_docs',
+  title: 'Read a documentation page',
+  description: 'The markdown text of one documentation page. Names come from list_docs.',
+  input: z.object({ name: z.string().describe('Name of the page as list_docs gives it, without .md') }),
+  output: z.object({ name: z.string(), markdown: z.string() }),
+  tier: 'docs',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/docs/{name}' },
+  textFrom: 'markdown',
+  examples: [{ name: 'getting-started' }],
+});

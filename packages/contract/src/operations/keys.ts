@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { CREATES, defineOperation, READS } from '../operation.ts';
+
+export const KEY_SCOPES = ['agents', 'operator'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+const keyInfo = {
+  id: z.string(),
+  kind: z.enum(['user', 'agent']),
+  name: z.string(),
+  /** First 12 characters, enough to recognise a key by. */
+  prefix: z.string(),
+  scopes: z.array(z.enum(KEY_SCOPES)),
+  agentId: z.string().optional(),
+  createdOn: z.int(),
+  expiresOn: z.int().optional(),
+};
+
+export const createKey = defineOperation({
+  name: 'create_key',
+  title: 'Create a user key',
+  description: 'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept.',
+  input: z.object({
+    name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
+    scopes: z
+      .array(z.enum(KEY_SCOPES))
+      .min(1)
+      .default(['agents'])
+      .describe(
+        'Optional. agents opens the agent door, operator opens /mcp and the REST surface; default: agents',
+      ),
+    expiresInDays: z
+      .int()
+      .min(1)
+      .max(3650)
+      .optional()
+      .describe(
+        'Optional. Days until it expires. If omitted, 90 days with the operator scope (its maximum), else never',
+      ),
+  }),
+  output: z.object({ ...keyInfo, key: z.string() }),
+  tier: 'account',
+  tool: false,
+  annotations: CREATES,
+  runsTurn: false,
+  rest: { method: 'POST', path: '/api-keys', successStatus: 201 },
+  examples: [{ name: 'laptop' }],
+});
+
+export const createAgentKey = defineOperation({
+  name: 'create_agent_key',
+  title: 'Create an agent key',
+  description:
+    'Mints a bak_ key that opens one agent of yours and nothing else. At most 3 active ones for an agent.',
+  input: z.object({
+    agentId: z.string().describe('Id of an agent you own'),
+    name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
+  }),
+  output: z.object({ ...keyInfo, key: z.string() }),
+  tier: 'account',
+  tool: false,
+  annotations: CREATES,
+  runsTurn: false,
+  rest: { method: 'POST', path: '/agents/{agentId}/keys', successStatus: 201 },
+  examples: [{ agentId: 'demo' }],
+});
+
+export const listKeys = defineOperation({
+  name: 'list_keys',
+  title: 'List your keys',
+  description: 'Your active keys, newest first. The keys themselves cannot be shown again.',
+  input: z.object({}),
+  output: z.object({ count: z.int(), keys: z.array(z.object(keyInfo)) }),
+  tier: 'account',
+  tool: false,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/api-keys' },
+  examples: [{}],
+});
+
+export const revokeKey = defineOperation({
+  name: 'revoke_key',
+  title: 'Revoke a key',
+  description: 'Ends one of your keys at once. Other keys are not touched.',
+  input: z.object({ keyId: z.string().describe('Id of the key, from list_keys') }),
+  output: z.object({ id: z.string(), revoked: z.literal(true) }),
+  tier: 'account',
+  tool: false,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  runsTurn: false,
+  rest: { method: 'DELETE', path: '/api-keys/{keyId}' },
+  examples: [],
+});

@@ -1,0 +1,95 @@
+import type { DocumentRef } from '@patchbay/contract/ids';
+import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
+import type { Clock } from '../../kernel/clock.ts';
+
+/** A quick reply as rules and output see it. */
+export interface QuickReply {
+  readonly value: string;
+  readonly expressions?: string | undefined;
+  readonly isDefault?: boolean | undefined;
+}
+
+/** What an earlier turn of the conversation left for conditions and output choice. */
+export interface PastStep {
+  readonly input: string | undefined;
+  readonly expressions: readonly string[];
+  readonly actions: readonly string[];
+  readonly quickReplies: readonly QuickReply[];
+}
+
+/** Counted over the whole conversation, kept on its row so that no turn has to read every earlier one. */
+export interface Counters {
+  /** How often each rule has succeeded, by rule name. */
+  rules: Record<string, number>;
+  /** How often each action has been raised in earlier turns. */
+  actions: Record<string, number>;
+}
+
+/**
+ * The memory of one turn. Steps read and write it, never each other (architecture section 3). Its members are the
+ * well-known keys of platform.md 1.7; `remember` keeps anything else.
+ */
+export interface TurnMemory {
+  /** What the person said; `undefined` in the greeting turn, which starts with the action CONVERSATION_START. */
+  readonly input: string | undefined;
+  expressions: string[];
+  intents: string[];
+  actions: string[];
+  /** One item a bubble, in order. */
+  output: OutputItem[];
+  quickReplies: QuickReply[];
+  readonly counters: Counters;
+  /** The turn before this one; `undefined` in the greeting turn. */
+  readonly last: PastStep | undefined;
+  /** Earlier turns, oldest first; empty unless a compiled step of the agent says `needsHistory`. */
+  readonly history: readonly PastStep[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Values sent with the message, such as `mcp` = "true". */
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Keeps a value under its key in this turn's record. */
+  remember(key: string, value: unknown): void;
+  readonly remembered: readonly StepDatum[];
+}
+
+/** What a step may use besides the memory. */
+export interface StepTools {
+  readonly clock: Clock;
+  /** 0 ≤ x < 1; given, so that choices can be repeated in a test. */
+  readonly random: () => number;
+  /** Aborts when the turn is cancelled or its time is up. */
+  readonly signal: AbortSignal;
+  readonly conversation: {
+    readonly conversationId: string;
+    readonly agentId: string;
+    readonly agentVersion: number;
+    readonly environment: string;
+    readonly userId: string;
+  };
+}
+
+/** Says whether the steps after this one still run in this turn. */
+export type StepResult = 'continue' | 'stop';
+
+/** A step of a deployed agent with everything parsed and prepared: made once a deployment, run once a turn. */
+export interface CompiledStep {
+  /** True when a condition looks further back than the turn before. */
+  readonly needsHistory?: boolean;
+  run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult>;
+}
+
+/** Reads the body of a referenced document while compiling; rejects with a `PlatformError` when it is not there. */
+export type LoadDocument = (ref: DocumentRef) => Promise<unknown>;
+
+/** As written in a workflow document. */
+export interface WorkflowStep {
+  readonly type: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** A row of the table of steps: idea 2 of the architecture. */
+export interface StepType {
+  readonly type: string;
+  /** Throws a `PlatformError` of kind `invalid` that names field, path and remedy; a bad step fails the deployment. */
+  compile(step: WorkflowStep, load: LoadDocument): Promise<CompiledStep>;
+}

@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Random base32 text, 5 bits a character. */
+export function randomBase32(characters: number): string {
+  let text = '';
+  for (const byte of randomBytes(characters)) text += BASE32[byte & 31];
+  return text;
+}
+
+/** 130 random bits: a conversation id cannot be guessed. */
+export const newConversationId = () => `conv_${randomBase32(26)}`;
+export const newAgentId = () => `agent_${randomBase32(20)}`;
+export const newUserId = () => `user_${randomBase32(20)}`;
+export const newKeyId = () => `key_${randomBase32(20)}`;
+export const newAuditId = () => `audit_${randomBase32(20)}`;

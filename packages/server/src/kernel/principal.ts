@@ -1,0 +1,20 @@
+import type { Role } from '@patchbay/contract/roles';
+
+/**
+ * Who is asking, as a value. Doors make it from a credential; nothing below looks at a header (architecture, idea 8).
+ */
+export interface Principal {
+  /** Owner of what this principal creates: a user id, or `key:<id>` for an agent key (one-system.md 7). */
+  readonly id: string;
+  readonly roles: ReadonlySet<Role>;
+  /** How they came in; part of the audit trail. */
+  readonly via: 'cli' | 'user-key' | 'agent-key' | 'anonymous';
+  /** Names the credential, never its secret: sessions and rate limits are bound to it. */
+  readonly credential: string;
+  /** Which agents the credential opens: all this person may use, or exactly one. */
+  readonly agents: { readonly kind: 'own' } | { readonly kind: 'one'; readonly agentId: string };
+}
+
+export function isAdmin(principal: Principal): boolean {
+  return principal.roles.has('patchbay-admin');
+}

@@ -1,0 +1,106 @@
+/**
+ * The tables as Kysely sees them. Four column kinds only (dependencies.md, portable subset):
+ * int (booleans 0/1, times epoch ms), real, text (JSON is text, decoded by the table module), bytes.
+ * The migrations make them; the generated manifest proves both engines have exactly these.
+ */
+export interface Schema {
+  users: { id: string; name: string; roles: string; created_at: number };
+  keys: {
+    id: string;
+    kind: string;
+    user_id: string;
+    agent_id: string | null;
+    hash: string;
+    prefix: string;
+    name: string;
+    scopes: string;
+    created_at: number;
+    expires_at: number | null;
+    revoked_at: number | null;
+  };
+  server_secrets: { name: string; value: Uint8Array; created_at: number };
+  agents: { id: string; owner_id: string; mcp_enabled: number; created_at: number };
+  documents: {
+    type: string;
+    id: string;
+    current_version: number;
+    deleted: number;
+    name: string;
+    description: string;
+    created_by: string;
+    created_at: number;
+    modified_by: string;
+    modified_at: number;
+  };
+  document_versions: {
+    type: string;
+    id: string;
+    version: number;
+    body: string;
+    created_by: string;
+    created_at: number;
+  };
+  deployments: {
+    environment: string;
+    agent_id: string;
+    agent_version: number;
+    status: string;
+    deployed_by: string;
+    deployed_at: number;
+  };
+  conversations: {
+    id: string;
+    agent_id: string;
+    agent_version: number;
+    environment: string;
+    user_id: string;
+    state: string;
+    step_count: number;
+    /** JSON: what rules and outputs count over the whole conversation. */
+    counters: string;
+    properties: string;
+    lease_holder: string | null;
+    lease_until: number | null;
+    /** Grows with every claim; a commit with an older number is refused. */
+    lease_fence: number;
+    created_at: number;
+    updated_at: number;
+  };
+  conversation_steps: {
+    conversation_id: string;
+    step_index: number;
+    input: string | null;
+    data: string;
+    output: string;
+    created_at: number;
+  };
+  audit_entries: {
+    id: string;
+    conversation_id: string;
+    agent_id: string;
+    agent_version: number;
+    user_id: string;
+    environment: string;
+    step_index: number;
+    task_index: number;
+    task_id: string;
+    task_type: string;
+    duration_ms: number;
+    input: string | null;
+    output: string;
+    actions: string;
+    created_at: number;
+  };
+  idempotency_keys: {
+    principal_id: string;
+    agent_id: string;
+    key: string;
+    /** SHA-256 of the arguments: the same key with others is refused. */
+    digest: string;
+    /** JSON of the stored answer; null while the first call is in flight. */
+    answer: string | null;
+    /** While in flight: a crash frees the key when this passes. */
+    lease_until: number | null;
+    expires_at: number;
+  };
+}
