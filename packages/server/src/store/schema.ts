@@ -27,6 +27,9 @@ export interface Schema {
     deleted: number;
     name: string;
     description: string;
+    /** In lower case as JavaScript knows it: what filters search, the same on both engines. */
+    name_folded: string;
+    description_folded: string;
     created_by: string;
     created_at: number;
     modified_by: string;

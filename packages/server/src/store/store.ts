@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely';
+import type { TableManifest } from './manifest.ts';
 import type { Schema } from './schema.ts';
 
 /** A database handle: the store's own, or the transaction inside `commit`. Every function in `tables/` takes one first. */
@@ -9,6 +10,8 @@ export interface Engine {
   readonly kind: 'sqlite' | 'postgres';
   /** The time leases are compared with, epoch ms: the database's on PostgreSQL, this process's on SQLite. */
   now(): RawBuilder<number>;
+  /** The tables as they are in the database, for the manifest. */
+  describe(db: Db): Promise<TableManifest[]>;
 }
 
 export interface Store {
@@ -17,8 +20,11 @@ export interface Store {
   readonly db: Db;
   /**
    * Runs one unit of work and resolves after it is durable. All of a unit or nothing of it. Units never await anything but
-   * the database. On SQLite units that wait together share one transaction, each behind its own savepoint.
+   * the database, use only the handle they are given (a Fault says so otherwise), and change nothing else: a unit may run
+   * again from its start. On SQLite units that wait together share one transaction, each behind its own savepoint; on
+   * PostgreSQL each is a transaction, run again when the server broke it off for another one's sake.
    */
   commit<T>(unit: (db: Db) => Promise<T>): Promise<T>;
+  /** Waits for the units that are under way. */
   close(): Promise<void>;
 }

@@ -1,0 +1,75 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers';
+import { Fault } from '../../kernel/errors.ts';
+import type { Db, Store } from '../store.ts';
+import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
+
+/** Units that share one transaction at the most: SQLite runs on the main thread, and others want a turn between two groups. */
+const MAX_GROUP = 64;
+
+interface Waiting {
+  readonly unit: (db: Db) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * `commit` for an engine with one connection, where waiting for the disk is the cost: units that wait together share one
+ * transaction, in the order they came, each behind its own savepoint. A failing unit is undone and rejects alone; when the
+ * shared transaction is lost, all of its units reject and none is stored.
+ */
+export function createGroupCommit(database: DatabaseSync, db: Db): Store['commit'] {
+  const waiting: Waiting[] = [];
+  let running = false;
+
+  async function runAll(): Promise<void> {
+    while (waiting.length > 0) {
+      // Not a microtask: requests read in the same round of the event loop come together only after it.
+      await new Promise(resolve => setImmediate(resolve));
+      await runGroup(database, db, waiting.splice(0, MAX_GROUP));
+    }
+    running = false;
+  }
+
+  return async unit => {
+    refuseInsideUnit('commit() was called');
+    return new Promise((resolve, reject) => {
+      waiting.push({ unit, resolve: resolve as (value: unknown) => void, reject });
+      if (running) return;
+      running = true;
+      void runAll();
+    });
+  };
+}
+
+async function runGroup(database: DatabaseSync, db: Db, group: readonly Waiting[]): Promise<void> {
+  const answers: (() => void)[] = [];
+  try {
+    await db.connection().execute(async connection => {
+      try {
+        database.exec('begin immediate');
+        for (const { unit, resolve, reject } of group) {
+          database.exec('savepoint unit');
+          try {
+            const value = await runUnit(connection, unit);
+            answers.push(() => resolve(value));
+          } catch (error) {
+            if (database.isTransaction) database.exec('rollback to unit');
+            answers.push(() => reject(error));
+          }
+          if (!database.isTransaction) {
+            throw new Fault('transaction_lost', 'SQLite gave the transaction up while a unit ran.');
+          }
+          database.exec('release unit');
+        }
+        database.exec('commit');
+      } finally {
+        if (database.isTransaction) database.exec('rollback');
+      }
+    });
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+    return;
+  }
+  for (const answer of answers) answer();
+}

@@ -1,0 +1,25 @@
+import type { RawBuilder } from 'kysely';
+import type { Db, Engine, Store } from '../store.ts';
+
+/** How an engine spells the portable column kinds in a migration. */
+export interface ColumnKinds {
+  /** Whole numbers; booleans are 0 and 1, times epoch ms. */
+  readonly int: RawBuilder<unknown>;
+  readonly real: RawBuilder<unknown>;
+  /** Compared byte by byte on both engines; JSON is text. */
+  readonly text: RawBuilder<unknown>;
+  readonly bytes: RawBuilder<unknown>;
+  /** Goes after the closing parenthesis of every `create table`. */
+  readonly tableEnd: RawBuilder<unknown>;
+}
+
+/** A connected engine before its tables are known to be there; `openStore` turns it into a `Store`. */
+export interface OpenedEngine {
+  readonly engine: Engine;
+  readonly db: Db;
+  readonly kinds: ColumnKinds;
+  /** One transaction that no other node can be inside at the same time. */
+  exclusively<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  readonly commit: Store['commit'];
+  close(): Promise<void>;
+}

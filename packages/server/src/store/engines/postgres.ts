@@ -1,0 +1,125 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { TableManifest } from '../manifest.ts';
+import type { Schema } from '../schema.ts';
+import type { Db, Store } from '../store.ts';
+import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
+import type { ColumnKinds, OpenedEngine } from './opened-engine.ts';
+
+const KINDS: ColumnKinds = {
+  int: sql.raw('bigint'),
+  real: sql.raw('double precision'),
+  text: sql.raw('text collate "C"'),
+  bytes: sql.raw('bytea'),
+  tableEnd: sql.raw(''),
+};
+
+const MIN_SERVER_VERSION = 15;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Connects to a server. Rejects with a `PlatformError` when it cannot be reached, is too old or does not store UTF-8. */
+export async function openPostgres(options: {
+  readonly url: string;
+  readonly schema?: string;
+}): Promise<OpenedEngine> {
+  const schema = options.schema;
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new PlatformError('invalid', `The database schema "${schema}" must be of a-z, 0-9 and _, 63 characters at most.`);
+  }
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: 'patchbay',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    types: { getTypeParser },
+    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
+  });
+  // The pool drops a connection that breaks while idle; the next query opens another or says why it cannot.
+  pool.on('error', () => {});
+  const db: Db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const opened: OpenedEngine = {
+    engine: {
+      kind: 'postgres',
+      now: () => sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+      describe: describePostgres,
+    },
+    db,
+    kinds: KINDS,
+    exclusively: work =>
+      db.transaction().execute(async trx => {
+        await sql`select pg_advisory_xact_lock(hashtext('patchbay'), hashtext(${schema ?? ''}))`.execute(trx);
+        if (schema !== undefined) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
+        return work(trx);
+      }),
+    commit: createCommit(db),
+    close: () => db.destroy(),
+  };
+  try {
+    await refuseUnfitServer(db);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** Rows as SQLite gives them: every number a number, booleans 0 and 1, bytes without Node's Buffer. Anything else as `pg` does. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
+  const { builtins } = pg.types;
+  switch (oid) {
+    case builtins.INT8:
+    case builtins.NUMERIC:
+      return Number;
+    case builtins.BOOL:
+      return (value: string) => (value === 't' ? 1 : 0);
+    case builtins.BYTEA: {
+      const toBuffer = pg.types.getTypeParser(builtins.BYTEA) as (value: string) => Buffer;
+      return (value: string) => new Uint8Array(toBuffer(value));
+    }
+    default:
+      return pg.types.getTypeParser(oid, format as 'text') as (value: never) => unknown;
+  }
+}
+
+async function refuseUnfitServer(db: Db): Promise<void> {
+  let server: { version: number; encoding: string } | undefined;
+  try {
+    const { rows } = await sql<{ version: number; encoding: string }>`select
+      current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding`.execute(db);
+    server = rows[0];
+  } catch (cause) {
+    throw new PlatformError('unavailable', 'The database of PATCHBAY_DATABASE_URL cannot be reached; check the address, the credentials and that the server runs.', { cause });
+  }
+  if (!server || server.version < MIN_SERVER_VERSION) {
+    throw new PlatformError('unavailable', `The database of PATCHBAY_DATABASE_URL is PostgreSQL ${server?.version}; Patchbay needs ${MIN_SERVER_VERSION} or later.`);
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new PlatformError('unavailable', `The database of PATCHBAY_DATABASE_URL has the encoding ${server.encoding}; make one with ENCODING 'UTF8'.`);
+  }
+}
+
+/** The server broke the transaction off so that another one could go on: nothing is stored, and it may run again. */
+const BROKEN_OFF = new Set(['40001', '40P01']);
+const MAX_ATTEMPTS = 5;
+
+function createCommit(db: Db): Store['commit'] {
+  return async unit => {
+    refuseInsideUnit('commit() was called');
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await db.transaction().execute(trx => runUnit(trx, unit));
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !BROKEN_OFF.has(sqlState(error))) throw error;
+      }
+    }
+  };
+}
+
+function sqlState(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+}
+
+async function describePostgres(_db: Db): Promise<TableManifest[]> {
+  return [];
+}
