@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+import { OPERATIONS } from '@patchbay/contract/operations';
+import { judgeConformance, REQUIREMENT_SETS } from './conformance.ts';
+import { ERAS, type Era, type Expectations, judgeInspector } from './inspector.ts';
+import { installPinned } from './install-pinned.ts';
+import type { Door, Verdict } from './judge.ts';
+
+const HELP = `Lets stock MCP clients and the official conformance suite judge both doors.
+
+  node test/judges/run.ts                      boots a platform of its own and judges it
+  node test/judges/run.ts --url http://127.0.0.1:7070 --operator-key oag_... --agent-key oag_...
+                                               judges a platform that is running, with its demo agent
+
+One line a judge, what is wrong below it, and a closing line with the counts. Exit code 0 when all are satisfied.
+`;
+
+interface Judged {
+  readonly operator: Door;
+  readonly agent: Door;
+  close(): Promise<void>;
+}
+
+const { values: options } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    'operator-key': { type: 'string', default: '' },
+    'agent-key': { type: 'string', default: '' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+async function judgeAll(): Promise<boolean> {
+  await installPinned(import.meta.dirname);
+  const judged = options.url === undefined ? await bootPlatform() : runningPlatform(options.url);
+  let passed = 0;
+  let failed = 0;
+  try {
+    for (const judge of judgesOf(judged)) {
+      const startedAt = performance.now();
+      const verdict = await judge();
+      const satisfied = verdict.complaints.length === 0;
+      if (satisfied) passed++;
+      else failed++;
+      print(verdict, (performance.now() - startedAt) / 1000);
+    }
+  } finally {
+    await judged.close();
+  }
+  process.stdout.write(`judges: ${passed} passed, ${failed} failed\n`);
+  return failed === 0;
+}
+
+/** Every judge at every door, one after the other: they would slow each other into their time limits. */
+function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
+  const doors = [judged.operator, judged.agent];
+  return [
+    ...doors.flatMap(door => REQUIREMENT_SETS.map(set => () => judgeConformance(door, set))),
+    ...doors.flatMap(door =>
+      (Object.keys(ERAS) as Era[]).map(era => () => judgeInspector(door, era, EXPECTATIONS[door.name])),
+    ),
+  ];
+}
+
+const EXPECTATIONS: Record<Door['name'], Expectations> = {
+  operator: {
+    tools: OPERATIONS.filter(operation => operation.tool).map(operation => operation.name),
+    call: { tool: 'read_docs', args: { name: 'getting-started' }, answers: '# ' },
+    refusedCall: { tool: 'read_docs', args: { name: 'no-such-page' } },
+    resource: { uri: 'patchbay://docs/getting-started', contains: '# ' },
+  },
+  agent: {
+    tools: ['demo'],
+    call: { tool: 'demo', args: { message: 'How do I connect a client?' }, answers: 'connect' },
+    refusedCall: { tool: 'demo', args: { message: '' } },
+  },
+};
+
+function runningPlatform(url: string): Judged {
+  return {
+    operator: { name: 'operator', url: `${url}/mcp`, key: options['operator-key'] },
+    agent: { name: 'agent', url: `${url}/demo/mcp`, key: options['agent-key'] },
+    close: async () => {},
+  };
+}
+
+async function bootPlatform(): Promise<Judged> {
+  const { startTestPlatform } = await import('@patchbay/testing/platform');
+  const platform = await startTestPlatform();
+  return {
+    operator: { name: 'operator', url: platform.operatorUrl, key: platform.operatorKey },
+    agent: { name: 'agent', url: platform.agentUrl('demo'), key: platform.agentKey },
+    close: () => platform.close(),
+  };
+}
+
+function print(verdict: Verdict, seconds: number): void {
+  const satisfied = verdict.complaints.length === 0;
+  const lines = [
+    `${satisfied ? 'ok  ' : 'FAIL'} ${verdict.judge}: ${satisfied ? verdict.summary : `${verdict.complaints.length} complaints`} (${seconds.toFixed(1)} s)`,
+    ...verdict.complaints.map(complaint => `     ${complaint}`),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+if (options.help) process.stdout.write(HELP);
+else process.exitCode = (await judgeAll()) ? 0 : 1;
