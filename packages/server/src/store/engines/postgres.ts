@@ -25,7 +25,10 @@ export async function openPostgres(options: {
 }): Promise<OpenedEngine> {
   const schema = options.schema;
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new PlatformError('invalid', `The database schema "${schema}" must be of a-z, 0-9 and _, 63 characters at most.`);
+    throw new PlatformError(
+      'invalid',
+      `The database schema "${schema}" must be of a-z, 0-9 and _, 63 characters at most.`,
+    );
   }
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -89,13 +92,23 @@ async function refuseUnfitServer(db: Db): Promise<void> {
       current_setting('server_encoding') as encoding`.execute(db);
     server = rows[0];
   } catch (cause) {
-    throw new PlatformError('unavailable', 'The database of PATCHBAY_DATABASE_URL cannot be reached; check the address, the credentials and that the server runs.', { cause });
+    throw new PlatformError(
+      'unavailable',
+      'The database of PATCHBAY_DATABASE_URL cannot be reached; check the address, the credentials and that the server runs.',
+      { cause },
+    );
   }
   if (!server || server.version < MIN_SERVER_VERSION) {
-    throw new PlatformError('unavailable', `The database of PATCHBAY_DATABASE_URL is PostgreSQL ${server?.version}; Patchbay needs ${MIN_SERVER_VERSION} or later.`);
+    throw new PlatformError(
+      'unavailable',
+      `The database of PATCHBAY_DATABASE_URL is PostgreSQL ${server?.version}; Patchbay needs ${MIN_SERVER_VERSION} or later.`,
+    );
   }
   if (server.encoding !== 'UTF8') {
-    throw new PlatformError('unavailable', `The database of PATCHBAY_DATABASE_URL has the encoding ${server.encoding}; make one with ENCODING 'UTF8'.`);
+    throw new PlatformError(
+      'unavailable',
+      `The database of PATCHBAY_DATABASE_URL has the encoding ${server.encoding}; make one with ENCODING 'UTF8'.`,
+    );
   }
 }
 

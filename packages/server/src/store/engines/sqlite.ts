@@ -61,7 +61,11 @@ function openDatabase(file: string): DatabaseSync {
     database.exec('pragma journal_mode = wal; pragma synchronous = full');
     return database;
   } catch (cause) {
-    throw new PlatformError('unavailable', `The database file ${file} cannot be opened; check that it is a Patchbay database and that this user may write it.`, { cause });
+    throw new PlatformError(
+      'unavailable',
+      `The database file ${file} cannot be opened; check that it is a Patchbay database and that this user may write it.`,
+      { cause },
+    );
   }
 }
 

@@ -30,7 +30,12 @@ export async function migrate(opened: OpenedEngine, migrations = MIGRATIONS): Pr
       applied_at ${int} not null
     ) ${tableEnd}`.execute(db);
     const applied = db as unknown as Kysely<Applied>;
-    const last = await applied.selectFrom('migrations').select('number').orderBy('number', 'desc').limit(1).executeTakeFirst();
+    const last = await applied
+      .selectFrom('migrations')
+      .select('number')
+      .orderBy('number', 'desc')
+      .limit(1)
+      .executeTakeFirst();
     const done = last?.number ?? 0;
     if (done > migrations.length) {
       throw new PlatformError(
