@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
 import { Fault } from '../../kernel/errors.ts';
@@ -8,7 +9,7 @@ import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
 const MAX_GROUP = 64;
 
 interface Waiting {
-  readonly unit: (db: Db) => Promise<unknown>;
+  readonly run: (db: Db) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -18,27 +19,40 @@ interface Waiting {
  * transaction, in the order they came, each behind its own savepoint. A failing unit is undone and rejects alone; when the
  * shared transaction is lost, all of its units reject and none is stored.
  */
-export function createGroupCommit(database: DatabaseSync, db: Db): Store['commit'] {
+export function createGroupCommit(
+  database: DatabaseSync,
+  db: Db,
+): {
+  readonly commit: Store['commit'];
+  /** Resolves when no unit waits or runs. */
+  idle(): Promise<void>;
+} {
   const waiting: Waiting[] = [];
-  let running = false;
+  let running: Promise<void> | undefined;
 
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
-      // Not a microtask: requests read in the same round of the event loop come together only after it.
+      // Not a microtask: requests that arrived in one round of the event loop have all been read only after it.
       await new Promise(resolve => setImmediate(resolve));
       await runGroup(database, db, waiting.splice(0, MAX_GROUP));
     }
-    running = false;
+    running = undefined;
   }
 
-  return async unit => {
-    refuseInsideUnit('commit() was called');
-    return new Promise((resolve, reject) => {
-      waiting.push({ unit, resolve: resolve as (value: unknown) => void, reject });
-      if (running) return;
-      running = true;
-      void runAll();
-    });
+  return {
+    commit: async unit => {
+      refuseInsideUnit('commit() was called');
+      return new Promise((resolve, reject) => {
+        waiting.push({
+          // The group runs in the context of whoever came first; a unit must still see its own.
+          run: AsyncLocalStorage.bind((db: Db) => runUnit(db, unit)),
+          resolve: resolve as (value: unknown) => void,
+          reject,
+        });
+        running ??= runAll();
+      });
+    },
+    idle: async () => running,
   };
 }
 
@@ -48,10 +62,10 @@ async function runGroup(database: DatabaseSync, db: Db, group: readonly Waiting[
     await db.connection().execute(async connection => {
       try {
         database.exec('begin immediate');
-        for (const { unit, resolve, reject } of group) {
+        for (const { run, resolve, reject } of group) {
           database.exec('savepoint unit');
           try {
-            const value = await runUnit(connection, unit);
+            const value = await run(connection);
             answers.push(() => resolve(value));
           } catch (error) {
             if (database.isTransaction) database.exec('rollback to unit');

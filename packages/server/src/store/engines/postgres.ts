@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { TableManifest } from '../manifest.ts';
 import type { Schema } from '../schema.ts';
 import type { Db, Store } from '../store.ts';
 import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
 import type { ColumnKinds, OpenedEngine } from './opened-engine.ts';
+import { describePostgres } from './postgres-catalog.ts';
 
 const KINDS: ColumnKinds = {
   int: sql.raw('bigint'),
@@ -131,8 +131,4 @@ function createCommit(db: Db): Store['commit'] {
 
 function sqlState(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-}
-
-async function describePostgres(_db: Db): Promise<TableManifest[]> {
-  return [];
 }

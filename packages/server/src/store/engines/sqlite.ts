@@ -3,11 +3,11 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { TableManifest } from '../manifest.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { ColumnKinds, OpenedEngine } from './opened-engine.ts';
+import { describeSqlite } from './sqlite-catalog.ts';
 
 const KINDS: ColumnKinds = {
   int: sql.raw('integer'),
@@ -27,6 +27,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 export function openSqlite(options: { readonly file: string; readonly clock: Clock }): OpenedEngine {
   const database = openDatabase(options.file);
   const db: Db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: adapt(database) }) });
+  const group = createGroupCommit(database, db);
   return {
     engine: {
       kind: 'sqlite',
@@ -46,8 +47,9 @@ export function openSqlite(options: { readonly file: string; readonly clock: Clo
           if (database.isTransaction) database.exec('rollback');
         }
       }),
-    commit: createGroupCommit(database, db),
+    commit: group.commit,
     close: async () => {
+      await group.idle();
       await db.connection().execute(async () => database.exec('pragma wal_checkpoint(truncate)'));
       await db.destroy();
     },
@@ -118,9 +120,4 @@ function prepare(database: DatabaseSync, text: string): SqliteStatement {
       for (const values of own.iterate(...bind(parameters))) yield toRow(values as unknown as unknown[]);
     },
   };
-}
-
-/** Reads the tables as they are in the file. */
-async function describeSqlite(_db: Db): Promise<TableManifest[]> {
-  return [];
 }

@@ -13,11 +13,19 @@ export const foundation: Migration = {
         created_at ${int} not null
       ) ${tableEnd}`,
 
+      sql`create table agents (
+        id ${text} not null primary key,
+        owner_id ${text} not null,
+        mcp_enabled ${int} not null,
+        created_at ${int} not null
+      ) ${tableEnd}`,
+      sql`create index agents_by_owner on agents (owner_id)`,
+
       sql`create table keys (
         id ${text} not null primary key,
         kind ${text} not null,
         user_id ${text} not null references users (id),
-        agent_id ${text},
+        agent_id ${text} references agents (id),
         hash ${text} not null,
         prefix ${text} not null,
         name ${text} not null,
@@ -35,14 +43,6 @@ export const foundation: Migration = {
         value ${bytes} not null,
         created_at ${int} not null
       ) ${tableEnd}`,
-
-      sql`create table agents (
-        id ${text} not null primary key,
-        owner_id ${text} not null,
-        mcp_enabled ${int} not null,
-        created_at ${int} not null
-      ) ${tableEnd}`,
-      sql`create index agents_by_owner on agents (owner_id)`,
 
       sql`create table documents (
         type ${text} not null,
@@ -74,7 +74,7 @@ export const foundation: Migration = {
 
       sql`create table deployments (
         environment ${text} not null,
-        agent_id ${text} not null,
+        agent_id ${text} not null references agents (id),
         agent_version ${int} not null,
         status ${text} not null,
         deployed_by ${text} not null,
