@@ -1,0 +1,18 @@
+import path from 'node:path';
+import { generateManifest } from '../packages/server/src/store/generate-manifest.ts';
+
+// Writes every file that is made from others. With `--check` it writes nothing and fails on a file that is out of date.
+
+const GENERATORS = [generateManifest] as const;
+
+const check = process.argv.includes('--check');
+for (const generate of GENERATORS) {
+  const { file, upToDate } = await generate({ check });
+  const name = path.relative(process.cwd(), file);
+  if (upToDate) console.log(`${name} is up to date`);
+  else if (!check) console.log(`${name} written`);
+  else {
+    console.error(`${name} is out of date; run: npm run generate`);
+    process.exitCode = 1;
+  }
+}
