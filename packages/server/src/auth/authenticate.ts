@@ -1,0 +1,166 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { KeyScope } from '@patchbay/contract/operations/keys';
+import { ROLES, type Role } from '@patchbay/contract/roles';
+import type { Clock } from '../kernel/clock.ts';
+import type { Principal } from '../kernel/principal.ts';
+import { granted, type Outcome, refused } from '../kernel/result.ts';
+import type { Store } from '../store/store.ts';
+import { type AgentRecord, findAgent } from '../store/tables/agents.ts';
+import { findKeyByHash } from '../store/tables/keys.ts';
+import { type CredentialHeaders, readCredential } from './credential.ts';
+import { hashKeyToken } from './key/key-token.ts';
+
+/** Why nobody was let in. The reason goes to the log; callers of one door all get the same answer. */
+export type AuthRefusal = {
+  readonly reason:
+    | 'no-credential'
+    | 'bad-credential'
+    | 'unknown-key'
+    | 'expired-key'
+    | 'revoked-key'
+    | 'wrong-scope'
+    | 'wrong-door'
+    | 'other-agent'
+    | 'unknown-agent'
+    | 'not-mcp-enabled'
+    | 'not-owner';
+};
+
+export type AuthOutcome = Outcome<Principal, AuthRefusal>;
+
+/** The parts of a request that say who is asking. */
+export interface AuthRequest extends CredentialHeaders {
+  /** A loopback peer, without `Origin` and without forwarding headers: only such may use the local owner's token. */
+  readonly local: boolean;
+}
+
+export interface Authenticator {
+  /** Operator door: the local owner, or a user key with the `operator` scope; anybody with authentication off (E-49). */
+  operatorDoor(request: AuthRequest): Promise<AuthOutcome>;
+  /** REST: as the operator door, but never open (one-system.md 7). */
+  rest(request: AuthRequest): Promise<AuthOutcome>;
+  /** Agent door: the key must open exactly this agent, which must be MCP-enabled (B-12 to B-24, B-75). */
+  agentDoor(
+    agentId: string,
+    request: AuthRequest,
+  ): Promise<Outcome<{ readonly principal: Principal; readonly agent: AgentRecord }, AuthRefusal>>;
+}
+
+const ANONYMOUS: Principal = {
+  id: 'anonymous',
+  roles: new Set(ROLES),
+  via: 'anonymous',
+  credential: 'none',
+  agents: { kind: 'own' },
+};
+
+export function createAuthenticator(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authOff: boolean;
+  readonly localOwner: { readonly token: string; readonly userId: string; readonly roles: readonly Role[] };
+}): Authenticator {
+  const { store, clock, authOff, localOwner } = deps;
+  const localOwnerDigest = digest(localOwner.token);
+
+  /** The checks every key passes, whatever the door. */
+  async function checkKey(token: string, scope: KeyScope): Promise<Outcome<KeyHolder, AuthRefusal>> {
+    const key = await findKeyByHash(store.db, hashKeyToken(token));
+    if (!key) return refused({ reason: 'unknown-key' });
+    if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key' });
+    if (key.expiresAt !== undefined && key.expiresAt <= clock.now())
+      return refused({ reason: 'expired-key' });
+    if (!key.scopes.includes(scope)) return refused({ reason: 'wrong-scope' });
+    return granted(key);
+  }
+
+  async function operator(request: AuthRequest): Promise<AuthOutcome> {
+    const presented = readCredential(request);
+    switch (presented.kind) {
+      case 'none':
+        return refused({ reason: 'no-credential' });
+      case 'bad':
+        return refused({ reason: 'bad-credential' });
+      case 'agent-key':
+        return refused({ reason: 'wrong-door' });
+      case 'opaque': {
+        const isLocalOwner = timingSafeEqual(digest(presented.token), localOwnerDigest);
+        if (!isLocalOwner || !request.local) return refused({ reason: 'bad-credential' });
+        return granted({
+          id: localOwner.userId,
+          roles: new Set(localOwner.roles),
+          via: 'cli',
+          credential: 'local-owner',
+          agents: { kind: 'own' },
+        });
+      }
+      case 'user-key': {
+        const checked = await checkKey(presented.token, 'operator');
+        return checked.ok ? granted(userPrincipal(checked.value)) : checked;
+      }
+    }
+  }
+
+  return {
+    async operatorDoor(request) {
+      const outcome = await operator(request);
+      // A wrong credential stays wrong: the open mode is for callers that present none.
+      if (authOff && !outcome.ok && outcome.refusal.reason === 'no-credential') return granted(ANONYMOUS);
+      return outcome;
+    },
+
+    rest: operator,
+
+    async agentDoor(agentId, request) {
+      const presented = readCredential(request);
+      if (presented.kind === 'none') return refused({ reason: 'no-credential' });
+      if (presented.kind === 'bad' || presented.kind === 'opaque')
+        return refused({ reason: 'bad-credential' });
+      const checked = await checkKey(presented.token, 'agents');
+      if (!checked.ok) return checked;
+      const key = checked.value;
+      if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
+      const agent = await findAgent(store.db, agentId);
+      if (!agent) return refused({ reason: 'unknown-agent' });
+      if (agent.ownerId !== key.userId) return refused({ reason: 'not-owner' });
+      if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled' });
+      return granted({
+        principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : userPrincipal(key),
+        agent,
+      });
+    },
+  };
+}
+
+interface KeyHolder {
+  readonly id: string;
+  readonly kind: 'user' | 'agent';
+  readonly userId: string;
+  readonly agentId: string | undefined;
+  readonly ownerRoles: readonly Role[];
+}
+
+function userPrincipal(key: KeyHolder): Principal {
+  return {
+    id: key.userId,
+    roles: new Set(key.ownerRoles),
+    via: 'user-key',
+    credential: key.id,
+    agents: { kind: 'own' },
+  };
+}
+
+/** Conversations begun with an agent key belong to the key, not to its owner; it has no role (one-system.md 7). */
+function agentKeyPrincipal(key: KeyHolder, agentId: string): Principal {
+  return {
+    id: `key:${key.id}`,
+    roles: new Set(),
+    via: 'agent-key',
+    credential: key.id,
+    agents: { kind: 'one', agentId },
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

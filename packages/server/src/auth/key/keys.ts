@@ -1,0 +1,116 @@
+import type { KeyScope } from '@patchbay/contract/operations/keys';
+import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import { newKeyId } from '../../kernel/ids.ts';
+import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import type { Store } from '../../store/store.ts';
+import { findAgent } from '../../store/tables/agents.ts';
+import { insertKey, type KeyRecord, listActiveKeys, revokeKey } from '../../store/tables/keys.ts';
+import { displayPrefix, hashKeyToken, newKeyToken } from './key-token.ts';
+
+const DAY_MS = 86_400_000;
+const OPERATOR_KEY_MAX_DAYS = 90;
+const MAX_ACTIVE_AGENT_KEYS = 3;
+
+export interface Keys {
+  /** Mints a user key. The token is in the answer and nowhere else. */
+  createUserKey(
+    userId: string,
+    request: {
+      readonly name: string;
+      readonly scopes: readonly KeyScope[];
+      readonly expiresInDays?: number | undefined;
+    },
+  ): Promise<MintedKey>;
+  /** Mints a key for one agent the principal owns (B-44). */
+  createAgentKey(
+    principal: Principal,
+    request: { readonly agentId: string; readonly name: string },
+  ): Promise<MintedKey>;
+  list(userId: string): Promise<KeyRecord[]>;
+  revoke(userId: string, keyId: string): Promise<void>;
+}
+
+export interface MintedKey {
+  readonly token: string;
+  readonly record: KeyRecord;
+}
+
+export function createKeys(deps: { readonly store: Store; readonly clock: Clock }): Keys {
+  const { store, clock } = deps;
+
+  function mint(
+    kind: 'user' | 'agent',
+    fields: Pick<KeyRecord, 'userId' | 'agentId' | 'name' | 'scopes' | 'expiresAt'>,
+  ): MintedKey {
+    const token = newKeyToken(kind);
+    const record: KeyRecord = {
+      id: newKeyId(),
+      kind,
+      ...fields,
+      hash: hashKeyToken(token),
+      prefix: displayPrefix(token),
+      createdAt: clock.now(),
+      revokedAt: undefined,
+    };
+    return { token, record };
+  }
+
+  return {
+    async createUserKey(userId, request) {
+      const opensOperatorDoor = request.scopes.includes('operator');
+      if (opensOperatorDoor && (request.expiresInDays ?? 0) > OPERATOR_KEY_MAX_DAYS) {
+        throw new PlatformError(
+          'invalid',
+          `expiresInDays: a key with the operator scope lives ${OPERATOR_KEY_MAX_DAYS} days at the most.`,
+        );
+      }
+      const days = request.expiresInDays ?? (opensOperatorDoor ? OPERATOR_KEY_MAX_DAYS : undefined);
+      const minted = mint('user', {
+        userId,
+        agentId: undefined,
+        name: request.name,
+        scopes: [...new Set(request.scopes)],
+        expiresAt: days === undefined ? undefined : clock.now() + days * DAY_MS,
+      });
+      await store.commit(db => insertKey(db, minted.record));
+      return minted;
+    },
+
+    async createAgentKey(principal, request) {
+      return store.commit(async db => {
+        const agent = await findAgent(db, request.agentId);
+        if (!agent || (agent.ownerId !== principal.id && !isAdmin(principal))) {
+          throw new PlatformError('agent_not_found', `agentId: you own no agent "${request.agentId}".`);
+        }
+        const active = await listActiveKeys(db, {
+          userId: agent.ownerId,
+          agentId: agent.id,
+          now: clock.now(),
+        });
+        if (active.length >= MAX_ACTIVE_AGENT_KEYS) {
+          throw new PlatformError(
+            'conflict',
+            `Agent "${agent.id}" already has ${MAX_ACTIVE_AGENT_KEYS} active keys; revoke one first.`,
+          );
+        }
+        const minted = mint('agent', {
+          userId: agent.ownerId,
+          agentId: agent.id,
+          name: request.name,
+          scopes: ['agents'],
+          expiresAt: undefined,
+        });
+        await insertKey(db, minted.record);
+        return minted;
+      });
+    },
+
+    list: userId => listActiveKeys(store.db, { userId, now: clock.now() }),
+
+    async revoke(userId, keyId) {
+      const found = await store.commit(db => revokeKey(db, { id: keyId, userId, at: clock.now() }));
+      if (!found) throw new PlatformError('not_found', `keyId: you have no key "${keyId}".`);
+    },
+  };
+}

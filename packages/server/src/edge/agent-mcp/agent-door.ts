@@ -1,0 +1,158 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { isConversationId } from '@patchbay/contract/ids';
+import { z } from 'zod';
+import { type TurnRefusal, toRefusalError } from '../../agents/turn/refusal.ts';
+import type { TurnAnswer } from '../../agents/turn/turn-answer.ts';
+import type { Turns } from '../../agents/turn/turns.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
+import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
+
+/** What the door shows of an agent: its card (B-51). */
+export interface AgentCard {
+  readonly agentId: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface AgentCaller extends Caller {
+  readonly card: AgentCard;
+  readonly log: Logger;
+  readonly traceId: string;
+}
+
+/** The same shape for every agent: message in, reply out (B-53, B-54). */
+const INPUT_SCHEMA: Tool['inputSchema'] = {
+  type: 'object',
+  properties: {
+    message: { type: 'string', minLength: 1, description: 'What to say to the agent' },
+    context_id: {
+      type: 'string',
+      description:
+        'Optional. Conversation to go on with; if omitted, the agent remembers nothing of earlier calls',
+    },
+    idempotency_key: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'Optional. The same key with the same arguments runs the agent once and repeats its answer',
+    },
+  },
+  required: ['message'],
+};
+
+/** `/{agentId}/mcp`: one agent as one tool (seed 002). */
+export function createAgentDoor(deps: {
+  readonly turns: Turns;
+  readonly version: string;
+}): McpDoor<AgentCaller> {
+  const { turns } = deps;
+  return {
+    name: 'agent',
+    capabilities: { tools: {} },
+    serverInfo: ({ card }) => ({ name: card.agentId, title: card.name, version: deps.version }),
+    instructions: ({ card }) => card.description || undefined,
+
+    tools: ({ card }) => [
+      {
+        name: card.agentId,
+        title: card.name,
+        description: card.description || `Talk to ${card.name}.`,
+        inputSchema: INPUT_SCHEMA,
+        annotations: {
+          title: card.name,
+          readOnlyHint: false,
+          destructiveHint: false,
+          idempotentHint: false,
+          openWorldHint: true,
+        },
+      },
+    ],
+
+    async prepareCall({ principal, card }, tool, args): Promise<PreparedCall> {
+      if (tool !== card.agentId) {
+        throw new PlatformError('invalid', `name: this endpoint has one tool, "${card.agentId}".`);
+      }
+      const call = readArguments(args);
+      const admission = await turns.admitTurn({
+        principal,
+        access: 'own',
+        agentId: card.agentId,
+        conversationId: call.context_id ?? undefined,
+        input: call.message,
+        context: { mcp: 'true' },
+        idempotencyKey: call.idempotency_key ?? undefined,
+      });
+      switch (admission.kind) {
+        case 'refused':
+          throw refusalError(admission.refusal);
+        case 'replay':
+          return { streams: false, run: async () => toResult(admission.answer), abandon: async () => {} };
+        case 'claimed':
+          return {
+            streams: true,
+            run: async ({ signal, progress }) =>
+              toResult(await admission.turn.run({ signal, onEvent: event => progress(event.text) })),
+            abandon: () => admission.turn.release(),
+          };
+      }
+    },
+
+    onFailure: ({ log, card }, error) => log.error('The agent door failed', { agentId: card.agentId, error }),
+  };
+}
+
+/**
+ * One answer for every credential that does not open this agent, and for every agent that is not there to be opened:
+ * nobody learns which (decisions.md 3, B-11, B-75, B-77).
+ */
+export function agentUnauthorized(): Response {
+  return jsonRpcErrorResponse(
+    null,
+    { code: 401, message: 'A credential that opens this agent is needed.', data: { code: 'unauthorized' } },
+    401,
+    { 'WWW-Authenticate': 'Bearer realm="MCP"' },
+  );
+}
+
+/** Members the gateway does not know are the agent's business and pass (B-55, B-56). */
+const callArguments = z.looseObject({
+  message: z.string('a text is needed'),
+  context_id: z.string().refine(isConversationId, 'this is not the id of a conversation').nullish(),
+  idempotency_key: z.string('a text is needed').nullish(),
+  // No file has been uploaded that an id could name.
+  attachments: z.array(z.unknown()).max(0, 'attachments[0].file_id names no file').nullish(),
+});
+
+function readArguments(args: Record<string, unknown>): z.output<typeof callArguments> {
+  const parsed = callArguments.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new PlatformError('invalid', `${issue.path.join('.')}: ${issue.message}.`);
+}
+
+/** Why a turn was not admitted, in this door's words. Unknown and foreign conversations sound the same (decisions.md 3). */
+function refusalError(refusal: TurnRefusal): PlatformError {
+  switch (refusal.reason) {
+    case 'unknown_conversation':
+      return new PlatformError('forbidden', 'context_id: you have no such conversation with this agent.');
+    case 'agent_unknown':
+      return new PlatformError('unavailable', 'The agent is not available.');
+    default:
+      return toRefusalError(refusal);
+  }
+}
+
+function toResult(answer: TurnAnswer) {
+  const text = (answer.agentResponseParts ?? [answer.agentResponse]).join('\n');
+  return {
+    content: [{ type: 'text' as const, text }],
+    structuredContent: {
+      text,
+      context_id: answer.conversationId,
+      ...(answer.quickReplies?.length && { quick_replies: answer.quickReplies }),
+    },
+  };
+}

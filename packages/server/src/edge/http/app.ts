@@ -1,0 +1,171 @@
+import type { HttpBindings } from '@hono/node-server';
+import { isAgentId } from '@patchbay/contract/ids';
+import { Hono } from 'hono';
+import type { Authenticator, AuthRefusal, AuthRequest } from '../../auth/authenticate.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { isAdmin } from '../../kernel/principal.ts';
+import type { Operations } from '../../operations/invoke.ts';
+import type { Metrics } from '../../records/metrics.ts';
+import { type AgentCaller, agentUnauthorized } from '../agent-mcp/agent-door.ts';
+import type { McpEndpoint } from '../mcp/endpoint.ts';
+import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
+import type { OperatorCaller } from '../operator-mcp/operator-door.ts';
+import { createRest, restError } from '../rest/rest.ts';
+import { createSeedAliases } from '../rest/seed-aliases.ts';
+import type { HostCheck } from './host-check.ts';
+import type { RequestScope } from './request-scope.ts';
+import { traceIdOf } from './trace.ts';
+
+type Env = { Bindings: HttpBindings; Variables: { scope: RequestScope } };
+
+const OPERATOR_CREDENTIAL_NEEDED =
+  'A credential is needed: Authorization: Bearer with a key of scope operator.';
+
+/** Headers by which a proxy shows itself: the peer behind one may be anybody. */
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'via',
+];
+
+/** Everything one listener serves: both doors, REST and the probes. Routes only; each door does its own work. */
+export function createHttpApp(deps: {
+  readonly logger: Logger;
+  readonly hostCheck: HostCheck;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly operations: Operations;
+  readonly operatorPath: string;
+  readonly operatorEndpoint: McpEndpoint<OperatorCaller>;
+  readonly agentEndpoint: McpEndpoint<AgentCaller>;
+  readonly maxBodyBytes: number;
+  readonly isReady: () => Promise<boolean>;
+}): Hono<Env> {
+  const { logger, hostCheck, authenticator, metrics, operatorEndpoint, agentEndpoint } = deps;
+  const app = new Hono<Env>();
+
+  // Probes come first: they carry no credential and an address of the cluster's as Host (B-07).
+  app.get('/healthz', c => c.json({ status: 'ok' }));
+  app.get('/readyz', async c =>
+    (await deps.isReady()) ? c.json({ status: 'ready' }) : c.json({ status: 'unready' }, 503),
+  );
+
+  app.use(async (c, next) => {
+    const headers = c.req.raw.headers;
+    const traceId = traceIdOf(headers.get('traceparent') ?? undefined);
+    const log = logger.child({ traceId });
+    const address = c.env.incoming?.socket.remoteAddress;
+    const local =
+      isLoopback(address) && !headers.has('origin') && !FORWARDING_HEADERS.some(name => headers.has(name));
+    c.set('scope', { traceId, log, local });
+    const checked = hostCheck.check({
+      host: headers.get('host') ?? undefined,
+      origin: headers.get('origin') ?? undefined,
+    });
+    if (checked.ok) return next();
+    const { header, value, setting } = checked.refusal;
+    log.warn('request refused', { header, value: value.slice(0, 100) });
+    const message = `This ${header} is not served here; the setting ${setting} can add it.`;
+    return jsonRpcErrorResponse(null, { code: 403, message, data: { code: 'forbidden' } }, 403);
+  });
+
+  app.use(async (c, next) => {
+    await next();
+    metrics.request(doorOf(c.req.path), c.res.status);
+  });
+
+  function noteRefusal(door: string, scope: RequestScope, { reason }: AuthRefusal): void {
+    metrics.authenticationRefused(door, reason);
+    scope.log.info('no credential that opens this door', { door, reason });
+  }
+
+  async function restPrincipal(request: Request, scope: RequestScope) {
+    const outcome = await authenticator.rest(authRequestOf(request, scope));
+    if (outcome.ok) return outcome.value;
+    noteRefusal('rest', scope, outcome.refusal);
+    throw new PlatformError('unauthenticated', OPERATOR_CREDENTIAL_NEEDED);
+  }
+
+  app.all(deps.operatorPath, async c => {
+    const scope = c.get('scope');
+    const outcome = await authenticator.operatorDoor(authRequestOf(c.req.raw, scope));
+    if (!outcome.ok) {
+      noteRefusal('operator', scope, outcome.refusal);
+      return jsonRpcErrorResponse(
+        null,
+        { code: 401, message: OPERATOR_CREDENTIAL_NEEDED, data: { code: 'unauthorized' } },
+        401,
+        { 'WWW-Authenticate': 'Bearer' },
+      );
+    }
+    return operatorEndpoint.serve(
+      c.req.raw,
+      { principal: outcome.value, log: scope.log, traceId: scope.traceId },
+      scope.log,
+    );
+  });
+
+  const rest = createRest({
+    operations: deps.operations,
+    maxBodyBytes: deps.maxBodyBytes,
+    authenticate: restPrincipal,
+  });
+  app.route('/api/v1', rest);
+  app.route('/', createSeedAliases({ operations: deps.operations, authenticate: restPrincipal }));
+
+  app.get('/metrics', async c => {
+    const scope = c.get('scope');
+    const principal = await restPrincipal(c.req.raw, scope);
+    if (!isAdmin(principal)) throw new PlatformError('forbidden', 'Metrics require the role patchbay-admin.');
+    return c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType });
+  });
+
+  app.all('/:agentId/mcp', async c => {
+    const scope = c.get('scope');
+    const agentId = c.req.param('agentId');
+    // An impossible id takes the same way as an unknown one, with the same answer (B-11, decisions.md 3).
+    const outcome = await authenticator.agentDoor(
+      isAgentId(agentId) ? agentId : '',
+      authRequestOf(c.req.raw, scope),
+    );
+    if (!outcome.ok) {
+      noteRefusal('agent', scope, outcome.refusal);
+      return agentUnauthorized();
+    }
+    const { principal, agent } = outcome.value;
+    const card = { agentId: agent.id, name: agent.name, description: agent.description };
+    return agentEndpoint.serve(
+      c.req.raw,
+      { principal, card, log: scope.log, traceId: scope.traceId },
+      scope.log,
+    );
+  });
+
+  app.notFound(c =>
+    restError(new PlatformError('not_found', `There is nothing at ${c.req.path}.`), c.get('scope')),
+  );
+  app.onError((thrown, c) => restError(thrown, c.get('scope')));
+  return app;
+
+  function doorOf(path: string): 'operator' | 'agent' | 'rest' | 'other' {
+    if (path === deps.operatorPath) return 'operator';
+    if (path.startsWith('/api/') || path.startsWith('/administration/')) return 'rest';
+    return path.endsWith('/mcp') ? 'agent' : 'other';
+  }
+}
+
+function authRequestOf(request: Request, scope: RequestScope): AuthRequest {
+  return {
+    authorization: request.headers.get('authorization') ?? undefined,
+    agentApiKey: request.headers.get('x-agent-api-key') ?? undefined,
+    local: scope.local,
+  };
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && (address === '::1' || /^(?:::ffff:)?127\./.test(address));
+}

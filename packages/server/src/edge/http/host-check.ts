@@ -1,0 +1,76 @@
+import { granted, type Outcome, refused } from '../../kernel/result.ts';
+
+export type HostRefusal =
+  | {
+      readonly reason: 'host';
+      readonly header: 'Host';
+      readonly value: string;
+      readonly setting: 'PATCHBAY_ALLOWED_HOSTS';
+    }
+  | {
+      readonly reason: 'origin';
+      readonly header: 'Origin';
+      readonly value: string;
+      readonly setting: 'PATCHBAY_ALLOWED_ORIGINS';
+    };
+
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+export interface HostCheck {
+  /** Is this request addressed to us, and does no foreign page send it? (DNS rebinding; attacks 35) */
+  check(headers: {
+    readonly host: string | undefined;
+    readonly origin: string | undefined;
+  }): Outcome<true, HostRefusal>;
+}
+
+/**
+ * Accepts the loopback names, the host the listener is bound to, the public address and what the operator added.
+ * An absent `Origin` is a program, not a page; a present one must be ours.
+ */
+export function createHostCheck(options: {
+  readonly boundHost: string;
+  readonly publicUrl: string | undefined;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}): HostCheck {
+  const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
+  const bound = options.boundHost.includes(':') ? `[${options.boundHost}]` : options.boundHost;
+  const hostnames = new Set([...LOOPBACK_HOSTS, bound.toLowerCase()]);
+  const exactHosts = new Set(options.allowedHosts.map(host => host.toLowerCase()));
+  const origins = new Set(options.allowedOrigins.map(origin => origin.toLowerCase()));
+  if (publicUrl) {
+    exactHosts.add(publicUrl.host);
+    origins.add(publicUrl.origin);
+  }
+
+  /** With the port first, then without it: an allowed name may be reached on any port. */
+  function isOurHost(host: string): boolean {
+    const lower = host.toLowerCase();
+    const withoutPort = lower.replace(/:\d{1,5}$/, '');
+    return exactHosts.has(lower) || exactHosts.has(withoutPort) || hostnames.has(withoutPort);
+  }
+
+  return {
+    check({ host, origin }) {
+      if (host === undefined || !isOurHost(host)) {
+        return refused({
+          reason: 'host',
+          header: 'Host',
+          value: host ?? '',
+          setting: 'PATCHBAY_ALLOWED_HOSTS',
+        });
+      }
+      if (origin === undefined || origins.has(origin.toLowerCase())) return granted(true);
+      // Pages the platform itself serves on a loopback or bound address. `null` and other schemes fail here.
+      const parts = /^https?:\/\/([^/]+)$/i.exec(origin);
+      if (parts && isOurHost(parts[1]!)) return granted(true);
+      return refused({
+        reason: 'origin',
+        header: 'Origin',
+        value: origin,
+        setting: 'PATCHBAY_ALLOWED_ORIGINS',
+      });
+    },
+  };
+}

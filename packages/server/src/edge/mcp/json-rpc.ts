@@ -1,0 +1,37 @@
+import type { PlatformError } from '../../kernel/errors.ts';
+
+export type JsonRpcId = string | number | null;
+
+/** A JSON-RPC error as the whole answer of a POST. */
+export function jsonRpcErrorResponse(
+  id: JsonRpcId,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+  status: number,
+  headers?: Record<string, string>,
+): Response {
+  return Response.json({ jsonrpc: '2.0', id, error }, { status, ...(headers && { headers }) });
+}
+
+/** How a `PlatformError` looks in JSON-RPC: integer code, stable name in `data.code` (B-85, C11). */
+export function toJsonRpcError(error: PlatformError): {
+  code: number;
+  message: string;
+  data: Record<string, unknown>;
+} {
+  return {
+    code: error.row.rpcCode,
+    message: error.message,
+    data: { code: error.row.agentCode, ...(error.details && { details: error.details }) },
+  };
+}
+
+/** The id to answer with: type-preserving, `null` where the body has none that could be read. */
+export function idOf(message: unknown): JsonRpcId {
+  if (!isObject(message)) return null;
+  const id = message.id;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

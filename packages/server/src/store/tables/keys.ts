@@ -1,0 +1,115 @@
+import type { KeyScope } from '@patchbay/contract/operations/keys';
+import type { Role } from '@patchbay/contract/roles';
+import type { Db } from '../store.ts';
+import { decodeRoles } from './users.ts';
+
+/** A key as it is kept: a hash, never the key (BX-01). */
+export interface KeyRecord {
+  readonly id: string;
+  readonly kind: 'user' | 'agent';
+  readonly userId: string;
+  /** The one agent of an agent key. */
+  readonly agentId: string | undefined;
+  readonly hash: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly createdAt: number;
+  readonly expiresAt: number | undefined;
+  readonly revokedAt: number | undefined;
+}
+
+export async function insertKey(db: Db, key: KeyRecord): Promise<void> {
+  await db
+    .insertInto('keys')
+    .values({
+      id: key.id,
+      kind: key.kind,
+      user_id: key.userId,
+      agent_id: key.agentId ?? null,
+      hash: key.hash,
+      prefix: key.prefix,
+      name: key.name,
+      scopes: JSON.stringify(key.scopes),
+      created_at: key.createdAt,
+      expires_at: key.expiresAt ?? null,
+      revoked_at: key.revokedAt ?? null,
+    })
+    .execute();
+}
+
+/** The key and its owner's roles in one query: a door asks this once a request. */
+export async function findKeyByHash(
+  db: Db,
+  hash: string,
+): Promise<(KeyRecord & { readonly ownerRoles: readonly Role[] }) | undefined> {
+  const row = await db
+    .selectFrom('keys')
+    .innerJoin('users', 'users.id', 'keys.user_id')
+    .selectAll('keys')
+    .select('users.roles as owner_roles')
+    .where('keys.hash', '=', hash)
+    .executeTakeFirst();
+  return row && { ...toRecord(row), ownerRoles: decodeRoles(row.owner_roles) };
+}
+
+/** Keys that still open something at `now`, newest first. */
+export async function listActiveKeys(
+  db: Db,
+  filter: { readonly userId: string; readonly agentId?: string; readonly now: number },
+): Promise<KeyRecord[]> {
+  let query = db
+    .selectFrom('keys')
+    .selectAll()
+    .where('user_id', '=', filter.userId)
+    .where('revoked_at', 'is', null)
+    .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', filter.now)]));
+  if (filter.agentId !== undefined) query = query.where('agent_id', '=', filter.agentId);
+  const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute();
+  return rows.map(toRecord);
+}
+
+/** False when the person has no such key. Revoking twice keeps the first time. */
+export async function revokeKey(
+  db: Db,
+  key: { readonly id: string; readonly userId: string; readonly at: number },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom('keys')
+    .select('revoked_at')
+    .where('id', '=', key.id)
+    .where('user_id', '=', key.userId)
+    .executeTakeFirst();
+  if (!found) return false;
+  if (found.revoked_at === null)
+    await db.updateTable('keys').set({ revoked_at: key.at }).where('id', '=', key.id).execute();
+  return true;
+}
+
+function toRecord(row: {
+  id: string;
+  kind: string;
+  user_id: string;
+  agent_id: string | null;
+  hash: string;
+  prefix: string;
+  name: string;
+  scopes: string;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}): KeyRecord {
+  return {
+    id: row.id,
+    kind: row.kind === 'agent' ? 'agent' : 'user',
+    userId: row.user_id,
+    agentId: row.agent_id ?? undefined,
+    hash: row.hash,
+    prefix: row.prefix,
+    name: row.name,
+    scopes: JSON.parse(row.scopes) as KeyScope[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  };
+}

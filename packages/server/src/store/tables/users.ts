@@ -1,0 +1,41 @@
+import { parseRole, type Role } from '@patchbay/contract/roles';
+import type { Db } from '../store.ts';
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+export async function insertUser(db: Db, user: User & { readonly createdAt: number }): Promise<void> {
+  await db
+    .insertInto('users')
+    .values({ id: user.id, name: user.name, roles: JSON.stringify(user.roles), created_at: user.createdAt })
+    .execute();
+}
+
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .select(['id', 'name', 'roles'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && { id: row.id, name: row.name, roles: decodeRoles(row.roles) };
+}
+
+/** The person who was there first: the owner of the installation. */
+export async function findFirstUser(db: Db): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .select(['id', 'name', 'roles'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row && { id: row.id, name: row.name, roles: decodeRoles(row.roles) };
+}
+
+/** A role this version does not know gives no right. */
+export function decodeRoles(json: string): Role[] {
+  return (JSON.parse(json) as string[]).flatMap(name => parseRole(name) ?? []);
+}
