@@ -1,0 +1,146 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Target } from './load.ts';
+
+/** What a server process reports when it is ready. */
+interface Ready {
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  /** Conversations to go on in, one a connection. */
+  readonly conversations?: readonly string[];
+}
+
+/** A server of the bench, running in a process of its own. */
+export interface RunningRow {
+  readonly title: string;
+  readonly target: Target;
+  readonly pid: number;
+  /** The PostgreSQL server that works for it, if any. */
+  readonly databasePid: number | undefined;
+  stop(): Promise<void>;
+}
+
+export interface Row {
+  readonly title: string;
+  /** Which one of these the ratios are against. */
+  readonly yardstick?: 'SDK v1' | 'SDK v2';
+  readonly script: string;
+  readonly args?: readonly string[];
+  readonly onPostgres?: boolean;
+  readonly call: (ready: Ready) => Pick<Target, 'headers' | 'bodyOf' | 'expects'>;
+}
+
+const ECHO = { name: 'echo', arguments: { text: 'hello' } };
+const AGENT = 'two_rules';
+const REPLY = 'Hello to you.';
+
+export const ROWS: readonly Row[] = [
+  {
+    title: 'node:http, no MCP library',
+    script: 'node-http.ts',
+    call: () => ({ headers: {}, bodyOf: id => callBody(id, ECHO), expects: 'hello' }),
+  },
+  {
+    title: 'SDK v1 server, JSON answers',
+    yardstick: 'SDK v1',
+    script: 'sdk-v1.mjs',
+    call: ready => ({ headers: ready.headers ?? {}, bodyOf: id => callBody(id, ECHO), expects: 'hello' }),
+  },
+  {
+    title: 'SDK v2 server, createMcpHandler',
+    yardstick: 'SDK v2',
+    script: 'sdk-v2.mjs',
+    call: () => statelessCall({}, () => ECHO, 'hello'),
+  },
+  {
+    title: 'Patchbay operator door, list_docs',
+    script: 'patchbay.ts',
+    args: ['operator'],
+    call: ready =>
+      statelessCall(ready.headers, () => ({ name: 'list_docs', arguments: {} }), 'getting-started'),
+  },
+  ...(['SQLite', 'PostgreSQL'] as const).flatMap((engine): Row[] => [
+    {
+      title: `Patchbay agent door, durable turn, ${engine}`,
+      script: 'patchbay.ts',
+      args: ['agent'],
+      onPostgres: engine === 'PostgreSQL',
+      call: ready =>
+        statelessCall(ready.headers, index => message({ context_id: ready.conversations?.[index] }), REPLY),
+    },
+    {
+      title: `Patchbay agent door, new conversation each call, ${engine}`,
+      script: 'patchbay.ts',
+      args: ['agent'],
+      onPostgres: engine === 'PostgreSQL',
+      call: ready => statelessCall(ready.headers, () => message({}), REPLY),
+    },
+  ]),
+];
+
+/** Starts a row's server. Rejects when it ends before it is ready. */
+export async function startRow(
+  row: Row,
+  postgres: { url: string; pid: number } | undefined,
+): Promise<RunningRow> {
+  const database = row.onPostgres ? postgres : undefined;
+  const script = join(import.meta.dirname, 'servers', row.script);
+  const child = fork(script, row.args ?? [], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, BENCH_DATABASE_URL: database?.url ?? '' },
+  });
+  const ready = await readyOf(child, row.title);
+  return {
+    title: row.title,
+    target: { url: ready.url, ...row.call(ready) },
+    pid: child.pid!,
+    databasePid: database?.pid,
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+async function readyOf(child: ChildProcess, title: string): Promise<Ready> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${title} ended with ${code} before it was ready.`);
+  });
+  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
+  ended.catch(() => {});
+  return ready;
+}
+
+function message(more: Record<string, unknown>) {
+  return { name: AGENT, arguments: { message: 'hello', ...more } };
+}
+
+function callBody(id: number, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
+}
+
+/** A call of the stateless era (2026-07-28): everything it needs is in its own headers and `_meta`. */
+function statelessCall(
+  headers: Record<string, string> | undefined,
+  paramsOf: (index: number) => { name: string; arguments: object },
+  expects: string,
+): Pick<Target, 'headers' | 'bodyOf' | 'expects'> {
+  const version = '2026-07-28';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+  };
+  return {
+    headers: {
+      ...headers,
+      'MCP-Protocol-Version': version,
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': paramsOf(0).name,
+    },
+    bodyOf: id => callBody(id, { ...paramsOf(id), _meta }),
+    expects,
+  };
+}

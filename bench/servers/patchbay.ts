@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { createClient } from '@patchbay/contract/client';
+import { startPatchbay } from '@patchbay/server/main';
+import { TOGETHER } from '../measure.ts';
+
+/** Two rules: one greets, one knows a word. */
+const AGENT_FILE = {
+  agent: 'two_rules',
+  name: 'Two rules',
+  description: 'The agent of the bench.',
+  mcp_enabled: true,
+  dictionary: { words: [{ word: 'hello', expressions: 'greeting(hello)' }] },
+  rules: {
+    behaviorGroups: [
+      {
+        name: 'talk',
+        rules: [
+          {
+            name: 'welcome',
+            actions: ['welcome'],
+            conditions: [{ type: 'actionmatcher', configs: { actions: 'CONVERSATION_START' } }],
+          },
+          {
+            name: 'answer',
+            actions: ['answer'],
+            conditions: [{ type: 'inputmatcher', configs: { expressions: 'greeting(*)' } }],
+          },
+        ],
+      },
+    ],
+  },
+  output: {
+    outputSet: [
+      { action: 'welcome', outputs: [{ valueAlternatives: [{ type: 'text', text: 'Welcome.' }] }] },
+      { action: 'answer', outputs: [{ valueAlternatives: [{ type: 'text', text: 'Hello to you.' }] }] },
+    ],
+  },
+};
+
+const door = process.argv[2];
+const home = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+const platform = await startPatchbay({
+  env: {
+    PATCHBAY_DATA_DIR: home,
+    PATCHBAY_PORT: '0',
+    PATCHBAY_DATABASE_URL: process.env.BENCH_DATABASE_URL || undefined,
+    PATCHBAY_AGENT_DOOR_RATE: '0',
+  },
+  home,
+  cwd: home,
+  logTo: new Writable({ write: (_chunk, _encoding, done) => done() }),
+  interactive: false,
+});
+process.once('SIGTERM', async () => {
+  await platform.stop();
+  await rm(home, { recursive: true, force: true });
+  process.exit(0);
+});
+
+const owner = JSON.parse(await readFile(join(home, 'local-owner'), 'utf8'));
+const client = createClient({ baseUrl: platform.url, token: owner.token, fetch });
+const { key } = await client.call('create_key', { scopes: ['agents', 'operator'] });
+const headers = { Authorization: `Bearer ${key}` };
+
+if (door === 'operator') process.send?.({ url: platform.operatorUrl, headers });
+else {
+  const { agentId } = await client.call('deploy_agent_file', { file: AGENT_FILE });
+  const starting = Array.from({ length: TOGETHER }, () => client.call('create_conversation', { agentId }));
+  const conversations = (await Promise.all(starting)).map(({ conversationId }) => conversationId);
+  process.send?.({ url: platform.agentUrl(agentId), headers, conversations });
+}
