@@ -26,6 +26,7 @@ const STAGES: readonly Stage[] = [
     count: countTests,
     show: /^requirements: /,
   },
+  { name: 'examples', run: ['scripts/examples.ts'], count: closingLine },
   { name: 'judges', run: ['test/judges/run.ts'], count: closingLine },
 ];
 

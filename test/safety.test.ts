@@ -1,4 +1,4 @@
-import type { Node } from 'oxc-parser';
+import type { CallExpression, Node } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { isTest, isTypeScript, listFiles, readSource, type Source, sourceOf } from './repository.ts';
 import {
@@ -141,6 +141,10 @@ const RULES: readonly Rule[] = [
       ['packages/server/src/x.ts', `function sign(text: string, signingKey = 'development') {}`],
       ['packages/server/src/x.ts', `class Vault { masterKey = 'development'; }`],
       ['packages/server/src/x.ts', `options.apiKey = 'test';`],
+      [
+        'packages/server/src/x.ts',
+        `const fields = { password: z.string().min(1).default('patchbay').optional() };`,
+      ],
     ],
     accepts: [
       ['packages/server/src/x.ts', `const password = settings.password;`],
@@ -148,6 +152,7 @@ const RULES: readonly Rule[] = [
       ['packages/server/src/x.ts', `const prefix = 'oag_';`],
       ['packages/server/src/x.ts', `const help = 'postgres://user:password@host/database';`],
       ['packages/server/src/x.ts', `const empty = { password: '' };`],
+      ['packages/server/src/x.ts', `const fields = { password: z.string().describe('Of the database') };`],
       ['packages/server/src/x.test.ts', `const password = 'changeme';`],
     ],
   },
@@ -349,10 +354,20 @@ function textIn(node: Node): string | undefined {
   return node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
+/** `z.string().default('...')` */
+function isDefault({ callee }: CallExpression): boolean {
+  return callee.type === 'MemberExpression' && memberName(callee) === 'default';
+}
+
 /** What a text becomes the value or the default of. */
 function nameGiven(node: Node, ancestors: readonly Node[]): string | undefined {
   const parent = ancestors.at(-1);
+  const above = () => nameGiven(parent!, ancestors.slice(0, -1));
   switch (parent?.type) {
+    case 'CallExpression':
+      return parent.callee === node || isDefault(parent) ? above() : undefined;
+    case 'MemberExpression':
+      return parent.object === node ? above() : undefined;
     case 'VariableDeclarator':
       return parent.init === node ? nameOf(parent.id) : undefined;
     case 'Property':
