@@ -1,6 +1,7 @@
 import type { DocumentType } from '@patchbay/contract/ids';
-import { sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 
 /** One version of a document; what it holds never changes. */
@@ -180,20 +181,21 @@ export async function readDescriptor(
 export async function listDescriptors(
   db: Db,
   type: DocumentType,
-  options: { readonly filter?: string | undefined; readonly limit: number },
+  options: {
+    readonly filter?: string | undefined;
+    /** Only documents whose ids this query gives. */
+    readonly within?: SelectQueryBuilder<Schema, 'agents', { id: string }> | undefined;
+    readonly limit: number;
+  },
 ): Promise<Descriptor[]> {
-  const { filter, limit } = options;
+  const { filter, within, limit } = options;
   const rows = await db
     .selectFrom('documents')
     .select(DESCRIPTOR_COLUMNS)
     .where('type', '=', type)
     .where('deleted', '=', 0)
-    .$if(filter !== undefined && filter !== '', query => {
-      const pattern = containing(filter!);
-      return query.where(
-        sql<boolean>`(name_folded like ${pattern} escape '!' or description_folded like ${pattern} escape '!')`,
-      );
-    })
+    .$if(filter !== undefined && filter !== '', query => query.where(describedAs(filter!)))
+    .$if(within !== undefined, query => query.where('id', 'in', within!))
     .orderBy('modified_at', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -311,6 +313,12 @@ function refuseNegative(expectedVersion: number): void {
       `version must be a whole number from 1, or 0 for the current version; it is ${expectedVersion}.`,
     );
   }
+}
+
+/** Holds where name or description of a document contain the text, whatever the case of the letters. */
+export function describedAs(text: string): RawBuilder<SqlBool> {
+  const pattern = containing(text);
+  return sql<SqlBool>`(name_folded like ${pattern} escape '!' or description_folded like ${pattern} escape '!')`;
 }
 
 /** The engines fold only ASCII alike, so letters are folded here. */
