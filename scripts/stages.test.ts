@@ -72,6 +72,12 @@ describe('the stages of a check', () => {
     const { printed } = await run({ name: 'tests', code: `console.log('a\\nsum: 3\\nb')`, show: /^sum: / });
     expect(printed).toMatch(/^tests {2}passed .*\n {7}sum: 3\n$/);
   });
+  it('read counts and lines through colours', async () => {
+    const code = `console.log('\\x1b[2msum: 3\\x1b[22m\\n\\x1b[32mjudges: 4 passed, 0 failed\\x1b[39m')`;
+    const { passed, printed } = await run({ name: 'judges', code, count: closingLine, show: /^sum: 3$/ });
+    expect(passed).toBe(4);
+    expect(printed).toContain('sum: 3');
+  });
   it('run this Node, not the one on the path', async () => {
     const { printed } = await run({ name: 'node', code: 'console.log(process.version)', show: /^v/ });
     expect(printed).toContain(process.version);

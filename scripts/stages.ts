@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** How many checks of a stage passed and failed. */
 export interface Count {
@@ -78,5 +79,5 @@ async function runStage(
     child.on('error', reject);
     child.on('exit', code => resolve(code ?? 1));
   });
-  return { exitCode, output: readFileSync(file, 'utf8') };
+  return { exitCode, output: stripVTControlCharacters(readFileSync(file, 'utf8')) };
 }
