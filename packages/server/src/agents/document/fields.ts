@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { parseExpressions } from '../turn/steps/expression.ts';
+
+const UNSUPPORTED_ACTION = 'PAUSE_CONVERSATION';
+const UNSUPPORTED =
+  'PAUSE_CONVERSATION is not supported; of the reserved actions CONVERSATION_START, CONVERSATION_END and STOP_CONVERSATION are';
+
+/** Names that are counted by name: `__proto__` would not be kept by a plain object. */
+export const nameField = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters')
+  .refine(name => name !== '__proto__', 'is reserved; choose another name');
+
+/** An action as a rule raises it and an output waits for it. */
+export const actionField = nameField
+  .refine(name => !/[(),*]/.test(name), 'must be one action: a name without "(", ")", "," and "*"')
+  .refine(name => name !== UNSUPPORTED_ACTION, UNSUPPORTED);
+
+/** A comma list of expressions; what a dictionary or quick reply means. */
+export const expressionsField = z.string().superRefine((text, context) => {
+  const list = parseExpressions(text);
+  if (list === undefined) {
+    context.addIssue('must be a comma list of expressions such as "greeting(hello), polite"');
+  } else if (list.some(({ name }) => name === UNSUPPORTED_ACTION)) {
+    // `expressionsAsActions` would raise it.
+    context.addIssue(UNSUPPORTED);
+  }
+});

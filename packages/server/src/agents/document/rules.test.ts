@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from './parse-document.ts';
+import { rulesDocument } from './rules.ts';
+
+/** A document whose one rule has these conditions. */
+function withConditions(...conditions: unknown[]) {
+  return { behaviorGroups: [{ name: 'g', rules: [{ name: 'r', actions: ['a'], conditions }] }] };
+}
+const withRule = (rule: object) => ({ behaviorGroups: [{ name: 'g', rules: [{ name: 'r', ...rule }] }] });
+const save = (body: unknown) => parseDocument(rulesDocument, body);
+const inputIs = (expressions: string, more: object = {}) => ({
+  type: 'inputmatcher',
+  configs: { expressions, ...more },
+});
+
+describe('a rules document', () => {
+  it('fills in the documented defaults', () => {
+    expect(save(withConditions(inputIs('greeting(*)')))).toEqual({
+      appendActions: true,
+      expressionsAsActions: false,
+      behaviorGroups: [
+        {
+          name: 'g',
+          executionStrategy: 'executeUntilFirstSuccess',
+          rules: [
+            {
+              name: 'r',
+              actions: ['a'],
+              conditions: [
+                { type: 'inputmatcher', configs: { expressions: 'greeting(*)', occurrence: 'currentStep' } },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('takes behaviorRules for rules and stores rules, so that saving what is stored changes nothing', () => {
+    const saved = save({ behaviorGroups: [{ name: 'g', behaviorRules: [{ name: 'r' }] }] });
+    expect(saved.behaviorGroups[0]).toMatchObject({ rules: [{ name: 'r', actions: [], conditions: [] }] });
+    expect(saved.behaviorGroups[0]).not.toHaveProperty('behaviorRules');
+    expect(save(saved)).toEqual(saved);
+    for (const group of [{ name: 'g' }, { name: 'g', rules: [], behaviorRules: [] }]) {
+      expect(() => save({ behaviorGroups: [group] })).toThrow('either "rules" or "behaviorRules"');
+    }
+  });
+
+  it('takes the numbers of other platforms, which are text', () => {
+    const saved = save(
+      withConditions({
+        type: 'occurrence',
+        configs: { behaviorRuleName: 'r', minTimesOccurred: '2', maxTimesOccurred: '-1' },
+      }),
+    );
+    expect(saved.behaviorGroups[0]!.rules[0]!.conditions[0]!).toMatchObject({
+      configs: { minTimesOccurred: 2, maxTimesOccurred: -1 },
+    });
+  });
+
+  it.each([
+    [
+      'an unknown field',
+      { appendAction: true, behaviorGroups: [] },
+      'field "appendAction" at $.appendAction',
+    ],
+    [
+      'a condition not built',
+      withConditions({ type: 'contextmatcher', configs: {} }),
+      'supported conditions are',
+    ],
+    [
+      'an unknown option deep inside',
+      withConditions({ type: 'negation', conditions: [inputIs('a', { occurence: 'lastStep' })] }),
+      'field "occurence" at $.behaviorGroups[0].rules[0].conditions[0].conditions[0].configs.occurence is unknown (known fields there: expressions, occurrence)',
+    ],
+    [
+      'an occurrence word of its own',
+      withConditions(inputIs('a', { occurrence: 'always' })),
+      '"currentStep"|',
+    ],
+    ['broken expressions', withConditions(inputIs('greeting(')), 'must be a comma list of expressions'],
+    ['empty expressions', withConditions(inputIs('')), 'must be a comma list of expressions'],
+    [
+      'an empty connector',
+      withConditions({ type: 'connector', configs: { operator: 'AND' }, conditions: [] }),
+      'at least one',
+    ],
+    ['an empty negation', withConditions({ type: 'negation', conditions: [] }), 'at least one condition'],
+    [
+      'a connector without operator',
+      withConditions({ type: 'connector', conditions: [inputIs('a')] }),
+      'field "configs"',
+    ],
+    [
+      'an occurrence without bounds',
+      withConditions({ type: 'occurrence', configs: { behaviorRuleName: 'r' } }),
+      'minTimesOccurred or maxTimesOccurred',
+    ],
+    [
+      'an occurrence without name',
+      withConditions({ type: 'occurrence', configs: { minTimesOccurred: 1 } }),
+      'field "behaviorRuleName"',
+    ],
+    [
+      'the answer of a step not built',
+      withConditions({
+        type: 'sizematcher',
+        configs: { valuePath: 'memory.current.httpCalls.answer', min: 1 },
+      }),
+      'names "httpCalls", which is not there in memory.current; known: input, expressions',
+    ],
+    [
+      'a broken path',
+      withConditions({ type: 'sizematcher', configs: { valuePath: 'a..b', min: 1 } }),
+      'must be a path such as',
+    ],
+    ['a pause', withRule({ actions: ['PAUSE_CONVERSATION'] }), 'PAUSE_CONVERSATION is not supported'],
+    [
+      'a pause looked for',
+      withConditions({ type: 'actionmatcher', configs: { actions: 'a, PAUSE_CONVERSATION' } }),
+      'PAUSE_CONVERSATION',
+    ],
+    [
+      'a pause by expression',
+      withConditions(inputIs('PAUSE_CONVERSATION(*)')),
+      'PAUSE_CONVERSATION is not supported',
+    ],
+    ['two actions in one', withRule({ actions: ['greet, leave'] }), 'must be one action'],
+    ['a wildcard action', withRule({ actions: ['*'] }), 'must be one action'],
+    ['a rule name a plain object does not keep', withRule({ name: '__proto__' }), 'is reserved'],
+  ])('refuses %s', (_, body, problem) => {
+    expect(() => save(body)).toThrow(problem);
+  });
+});

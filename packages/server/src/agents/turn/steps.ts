@@ -1,0 +1,13 @@
+import type { StepType } from './step.ts';
+import { outputStep } from './steps/output.ts';
+import { parserStep } from './steps/parser.ts';
+import { rulesStep } from './steps/rules.ts';
+import { templatingStep } from './steps/templating.ts';
+
+/** The table of steps: a workflow says which run, and in which order (architecture, idea 2). This is the usual one. */
+export const STEP_TYPES: readonly StepType[] = [
+  parserStep, //     what was said        → expressions, intents
+  rulesStep, //      conditions           → actions
+  outputStep, //     actions              → output, quick replies
+  templatingStep, // output, turn's data  → rendered output
+];

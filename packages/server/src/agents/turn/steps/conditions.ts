@@ -1,0 +1,186 @@
+import type { ConditionDocument } from '../../document/rules.ts';
+import type { PastStep, StepTools, TurnMemory } from '../step.ts';
+import { timesOf } from './counts.ts';
+import { type Expression, matchesSubList, parseExpression, parseExpressions } from './expression.ts';
+import { type DataPath, parseDataPath, readDataPath, turnData } from './turn-data.ts';
+
+/** How a condition came out (platform.md 3.3). Only SUCCESS lets a rule fire. */
+export type ConditionState = 'SUCCESS' | 'FAIL' | 'NOT_EXECUTED' | 'ERROR';
+
+/** The turn as it was when the rules began; facts are parsed when a condition first asks for them. */
+export interface TurnView {
+  readonly memory: TurnMemory;
+  readonly tools: StepTools;
+  readonly now: StepFacts;
+}
+
+export type Condition = (turn: TurnView) => ConditionState;
+
+/** One turn as the matchers see it. */
+interface StepFacts {
+  readonly input: string | undefined;
+  readonly expressions: readonly Expression[];
+  readonly actions: readonly Expression[];
+}
+
+export function viewTurn(memory: TurnMemory, tools: StepTools): TurnView {
+  return { memory, tools, now: factsOf(memory) };
+}
+
+function factsOf({
+  input,
+  expressions,
+  actions,
+}: Pick<PastStep, 'input' | 'expressions' | 'actions'>): StepFacts {
+  let parsedExpressions: readonly Expression[] | undefined;
+  let parsedActions: readonly Expression[] | undefined;
+  return {
+    input,
+    get expressions() {
+      parsedExpressions ??= expressions.map(text => parseExpression(text) ?? { name: text, args: [] });
+      return parsedExpressions;
+    },
+    get actions() {
+      parsedActions ??= actions.map(name => ({ name, args: [] }));
+      return parsedActions;
+    },
+  };
+}
+
+export function compileCondition(document: ConditionDocument): Condition {
+  switch (document.type) {
+    case 'inputmatcher': {
+      const patterns = parseExpressions(document.configs.expressions)!;
+      return inTurns(document.configs.occurrence, step => matchesInput(patterns, step));
+    }
+    case 'actionmatcher': {
+      const patterns = parseExpressions(document.configs.actions)!;
+      return inTurns(document.configs.occurrence, step => matchesSubList(patterns, step.actions));
+    }
+    case 'occurrence':
+      return occurrence(document.configs);
+    case 'sizematcher':
+      return sizeMatcher(document.configs);
+    case 'connector': {
+      const children = document.conditions.map(compileCondition);
+      return document.configs.operator === 'AND' ? and(children) : or(children);
+    }
+    case 'negation':
+      return not(document.conditions.map(compileCondition));
+  }
+}
+
+/** Does the condition look further back than the turn before? */
+export function looksBack(document: ConditionDocument): boolean {
+  switch (document.type) {
+    case 'inputmatcher':
+    case 'actionmatcher':
+      return document.configs.occurrence === 'anyStep' || document.configs.occurrence === 'never';
+    case 'connector':
+    case 'negation':
+      return document.conditions.some(looksBack);
+    default:
+      return false;
+  }
+}
+
+/** The children in order up to the first that is not SUCCESS, whose state it is. */
+export function allOf(children: readonly Condition[]): Condition {
+  return turn => {
+    for (const child of children) {
+      const state = child(turn);
+      if (state !== 'SUCCESS') return state;
+    }
+    return 'SUCCESS';
+  };
+}
+
+/** As `allOf`, but what was not executed counts as failed. */
+export function and(children: readonly Condition[]): Condition {
+  const all = allOf(children);
+  return turn => {
+    const state = all(turn);
+    return state === 'NOT_EXECUTED' ? 'FAIL' : state;
+  };
+}
+
+/** The first SUCCESS decides; without one the state is ERROR if a child had one, else FAIL, else NOT_EXECUTED. */
+export function or(children: readonly Condition[]): Condition {
+  return turn => {
+    const states = new Set<ConditionState>();
+    for (const child of children) {
+      const state = child(turn);
+      if (state === 'SUCCESS') return state;
+      states.add(state);
+    }
+    if (states.has('ERROR')) return 'ERROR';
+    return states.has('FAIL') ? 'FAIL' : 'NOT_EXECUTED';
+  };
+}
+
+/** Turns SUCCESS and FAIL of `allOf` round; ERROR and NOT_EXECUTED stay what they are. */
+export function not(children: readonly Condition[]): Condition {
+  const all = allOf(children);
+  return turn => {
+    const state = all(turn);
+    if (state === 'SUCCESS') return 'FAIL';
+    return state === 'FAIL' ? 'SUCCESS' : state;
+  };
+}
+
+type Occurrence = Extract<ConditionDocument, { type: 'inputmatcher' }>['configs']['occurrence'];
+
+function inTurns(occurrence: Occurrence, matches: (step: StepFacts) => boolean): Condition {
+  const inAny = ({ memory, now }: TurnView) =>
+    matches(now) || memory.history.some(step => matches(factsOf(step)));
+  switch (occurrence) {
+    case 'currentStep':
+      return ({ now }) => stateOf(matches(now));
+    case 'lastStep':
+      return ({ memory: { last } }) => stateOf(last !== undefined && matches(factsOf(last)));
+    case 'anyStep':
+      return turn => stateOf(inAny(turn));
+    case 'never':
+      return turn => stateOf(!inAny(turn));
+  }
+}
+
+/** The pattern `empty` alone also matches a turn in which nothing was said. */
+function matchesInput(patterns: readonly Expression[], { input, expressions }: StepFacts): boolean {
+  if (matchesSubList(patterns, expressions)) return true;
+  const [first, second] = patterns;
+  return first?.name === 'empty' && second === undefined && expressions.length === 0 && !input?.trim();
+}
+
+function occurrence(configs: Extract<ConditionDocument, { type: 'occurrence' }>['configs']): Condition {
+  const { behaviorRuleName, minTimesOccurred, maxTimesOccurred } = configs;
+  return ({ memory: { counters } }) => {
+    const times = timesOf(counters.rules, behaviorRuleName);
+    return stateOf(times >= minTimesOccurred && (maxTimesOccurred === -1 || times <= maxTimesOccurred));
+  };
+}
+
+function sizeMatcher(configs: Extract<ConditionDocument, { type: 'sizematcher' }>['configs']): Condition {
+  const { valuePath, min, max, equal } = configs;
+  if (min === -1 && max === -1 && equal === -1) return () => 'NOT_EXECUTED';
+  const path = parseDataPath(valuePath) as DataPath;
+  return ({ memory, tools }) => {
+    const size = sizeOf(readDataPath(turnData(memory, tools), path));
+    return stateOf(size >= min && (max === -1 || size <= max) && (equal === -1 || size === equal));
+  };
+}
+
+/** Nothing is 0; a list or object its size; a number, also as text, itself; else the length of the text. */
+function sizeOf(value: unknown): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'number') return value;
+  if (Array.isArray(value)) return value.length;
+  if (typeof value === 'object') return Object.keys(value).length;
+  const text = String(value);
+  const number = Number(text);
+  return text.trim() === '' || Number.isNaN(number) ? text.length : number;
+}
+
+function stateOf(holds: boolean): ConditionState {
+  return holds ? 'SUCCESS' : 'FAIL';
+}

@@ -1,0 +1,362 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from '../../document/parse-document.ts';
+import { type ConditionDocument, rulesDocument } from '../../document/rules.ts';
+import type { PastStep } from '../step.ts';
+import { and, type Condition, type ConditionState, not, or } from './conditions.ts';
+import { compileRules, rulesStep } from './rules.ts';
+import { loadFrom, pastStep, rememberedAs, testMemory, testTools } from './test-turn.ts';
+
+type Memory = Parameters<typeof testMemory>[0];
+
+function compile(body: object) {
+  return compileRules(parseDocument(rulesDocument, body));
+}
+
+/** Runs a rule set over a turn. */
+async function run(body: object, start: Memory = {}) {
+  const memory = testMemory(start);
+  const result = await compile(body).run(memory, testTools());
+  return { memory, result };
+}
+
+const group = (rules: object[], more: object = {}) => ({ behaviorGroups: [{ name: 'g', rules, ...more }] });
+const rule = (name: string, ...conditions: object[]) => ({ name, actions: [`do_${name}`], conditions });
+const input = (expressions: string, occurrence = 'currentStep') => ({
+  type: 'inputmatcher',
+  configs: { expressions, occurrence },
+});
+const action = (actions: string, occurrence = 'currentStep') => ({
+  type: 'actionmatcher',
+  configs: { actions, occurrence },
+});
+const size = (valuePath: string, bounds: object) => ({
+  type: 'sizematcher',
+  configs: { valuePath, ...bounds },
+});
+const never = input('no_such_thing');
+
+/** Does a rule with this condition fire? */
+async function holds(condition: object, start: Memory = {}): Promise<boolean> {
+  const { memory } = await run(group([rule('it', condition)]), start);
+  return memory.actions.includes('do_it');
+}
+
+describe('groups and rules', () => {
+  it('fire the first rule of a group that holds, and a rule without conditions always', async () => {
+    const body = group([rule('a', never), rule('b'), rule('c')]);
+    const { memory, result } = await run(body);
+    expect(result).toBe('continue');
+    expect(memory.actions).toEqual(['CONVERSATION_START', 'do_b']);
+    expect(rememberedAs(memory, 'behavior_rules:success')).toEqual([['b']]);
+    expect(rememberedAs(memory, 'behavior_rules:fail')).toEqual([['a']]);
+    expect(memory.counters.rules).toEqual({ b: 1 });
+  });
+
+  it('fire all rules that hold with executeAll', async () => {
+    const body = group([rule('a'), rule('b', never), rule('c')], { executionStrategy: 'executeAll' });
+    expect((await run(body, { input: 'x' })).memory.actions).toEqual(['do_a', 'do_c']);
+  });
+
+  it('let every group contribute, in order, each action once', async () => {
+    const same = { name: 'c', actions: ['do_a', 'extra'], conditions: [] };
+    const body = {
+      behaviorGroups: [
+        { name: '1', rules: [rule('a')] },
+        { name: '2', rules: [same] },
+      ],
+    };
+    expect((await run(body, { input: 'x' })).memory.actions).toEqual(['do_a', 'extra']);
+  });
+
+  it('want all conditions of a rule', async () => {
+    const start = { input: 'x', expressions: ['a', 'b'] };
+    expect((await run(group([rule('it', input('a'), input('b'))]), start)).memory.actions).toEqual(['do_it']);
+    expect((await run(group([rule('it', input('a'), never)]), start)).memory.actions).toEqual([]);
+  });
+
+  it('see the turn as it was when the step began', async () => {
+    const body = {
+      behaviorGroups: [
+        { name: '1', rules: [rule('a')] },
+        { name: '2', rules: [rule('b', action('do_a'))] },
+      ],
+    };
+    expect((await run(body, { input: 'x' })).memory.actions).toEqual(['do_a']);
+    expect((await run(body, { input: 'x', actions: ['do_a'] })).memory.actions).toEqual(['do_a', 'do_b']);
+  });
+
+  it('replace earlier actions without appendActions', async () => {
+    const { memory } = await run({ ...group([rule('a')]), appendActions: false }, { actions: ['earlier'] });
+    expect(memory.actions).toEqual(['do_a']);
+  });
+
+  it('raise the names of expressions when told, but nothing a person typed freely', async () => {
+    const start = {
+      input: 'x',
+      expressions: ['greeting(hello)', 'unknown(STOP_CONVERSATION)', 'unused(please)'],
+    };
+    const { memory } = await run({ ...group([rule('a')]), expressionsAsActions: true }, start);
+    expect(memory.actions).toEqual(['greeting', 'do_a']);
+    expect((await run(group([rule('a')]), start)).memory.actions).toEqual(['do_a']);
+  });
+
+  it('end the turn with STOP_CONVERSATION and with nothing else', async () => {
+    const stop = { name: 's', actions: ['STOP_CONVERSATION'], conditions: [input('stop')] };
+    const body = group([stop, { name: 'e', actions: ['CONVERSATION_END'] }]);
+    expect((await run(body, { input: 'stop', expressions: ['stop'] })).result).toBe('stop');
+    expect((await run(body, { input: 'bye', expressions: ['bye'] })).result).toBe('continue');
+  });
+
+  it('find the greeting turn by its action', async () => {
+    expect(await holds(action('CONVERSATION_START'))).toBe(true);
+    expect(await holds(action('CONVERSATION_START'), { input: 'hi' })).toBe(false);
+  });
+
+  it('load their document from the reference in the workflow step', async () => {
+    const step = { type: 'rules', config: { uri: 'patchbay://rules/hello?version=1' } };
+    const compiled = await rulesStep.compile(
+      step,
+      loadFrom({ 'rules/hello': { ...group([rule('a')]), gone: 1 } }),
+    );
+    const memory = testMemory({ input: 'x' });
+    await compiled.run(memory, testTools());
+    expect(memory.actions).toEqual(['do_a']);
+    await expect(rulesStep.compile({ type: 'rules' }, loadFrom({}))).rejects.toThrow(
+      'rules step: field "config" at $.config is not valid: expected object, received undefined (known fields there: type, config)',
+    );
+    const other = { type: 'rules', config: { uri: 'patchbay://rules/other?version=1' } };
+    await expect(rulesStep.compile(other, loadFrom({}))).rejects.toThrow('is not there');
+  });
+});
+
+describe('inputmatcher and actionmatcher', () => {
+  it('want the list as neighbours in order, with wildcards', async () => {
+    const start = { input: 'x', expressions: ['a(1)', 'b', 'c'], actions: ['x', 'y'] };
+    for (const list of ['b', 'a(*), b', 'b, c', '*, *, *', 'a(1)'])
+      expect(await holds(input(list), start)).toBe(true);
+    for (const list of ['b, a(1)', 'a(1), c', 'a', '*, *, *, *'])
+      expect(await holds(input(list), start)).toBe(false);
+    for (const list of ['x', 'x, y', '*', '*, y']) expect(await holds(action(list), start)).toBe(true);
+    for (const list of ['y, x', 'z', 'x, *, y']) expect(await holds(action(list), start)).toBe(false);
+  });
+
+  it('match nothing said with "empty", and only that', async () => {
+    expect(await holds(input('empty'))).toBe(true);
+    expect(await holds(input('empty'), { input: '  ' })).toBe(true);
+    expect(await holds(input('empty'), { input: 'something' })).toBe(false);
+    expect(await holds(input('empty, empty'))).toBe(false);
+    expect(await holds(input('*'))).toBe(false);
+  });
+
+  it('look where the occurrence says', async () => {
+    const here = pastStep({ input: 'x', expressions: ['a'], actions: ['act'] });
+    const none = pastStep({ input: 'y' });
+    const cases: [occurrence: string, now: boolean, last: boolean, before: boolean, expected: boolean][] = [
+      ['currentStep', true, false, false, true],
+      ['currentStep', false, true, true, false],
+      ['lastStep', true, false, true, false],
+      ['lastStep', false, true, false, true],
+      ['anyStep', true, false, false, true],
+      ['anyStep', false, true, false, true],
+      ['anyStep', false, false, true, true],
+      ['anyStep', false, false, false, false],
+      ['never', false, false, false, true],
+      ['never', true, false, false, false],
+      ['never', false, true, false, false],
+      ['never', false, false, true, false],
+    ];
+    for (const [occurrence, now, last, before, expected] of cases) {
+      const step = (is: boolean): PastStep => (is ? here : none);
+      const start = {
+        input: 'z',
+        expressions: now ? ['a'] : [],
+        actions: now ? ['act'] : [],
+        last: step(last),
+        history: [step(before), step(last)],
+      };
+      expect([occurrence, await holds(input('a', occurrence), start)]).toEqual([occurrence, expected]);
+      expect([occurrence, await holds(action('act', occurrence), start)]).toEqual([occurrence, expected]);
+    }
+    expect(await holds(input('a', 'lastStep'), { input: 'first turn' })).toBe(false);
+  });
+
+  it('ask for the history only when a condition, however deep, needs it', () => {
+    const deep = (inner: object) => ({
+      type: 'connector',
+      configs: { operator: 'OR' },
+      conditions: [{ type: 'negation', conditions: [inner] }],
+    });
+    const needs = (inner: object) => compile(group([rule('it', deep(inner))])).needsHistory;
+    expect([input('a', 'anyStep'), action('a', 'never')].map(needs)).toEqual([true, true]);
+    expect([input('a', 'lastStep'), input('a'), size('input', { min: 1 })].map(needs)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('occurrence', () => {
+  const times = (bounds: object) => ({ type: 'occurrence', configs: { behaviorRuleName: 'r', ...bounds } });
+  const after = (r: number) => ({ counters: { rules: { r } } });
+
+  it('counts successes of a rule in earlier turns, between its bounds', async () => {
+    expect(await holds(times({ minTimesOccurred: 1 }))).toBe(false);
+    expect(await holds(times({ minTimesOccurred: 1 }), after(1))).toBe(true);
+    expect(await holds(times({ maxTimesOccurred: 1 }), after(1))).toBe(true);
+    expect(await holds(times({ maxTimesOccurred: 1 }), after(2))).toBe(false);
+    expect(await holds(times({ maxTimesOccurred: 0 }))).toBe(true);
+    expect(await holds(times({ minTimesOccurred: 2, maxTimesOccurred: 3 }), after(3))).toBe(true);
+    expect(await holds(times({ minTimesOccurred: 2, maxTimesOccurred: 3 }), after(4))).toBe(false);
+  });
+
+  it('does not count what fires in this very run', async () => {
+    const body = group([rule('r'), rule('again', times({ minTimesOccurred: 1 }))], {
+      executionStrategy: 'executeAll',
+    });
+    const { memory } = await run(body, { input: 'x' });
+    expect(memory.actions).toEqual(['do_r']);
+    expect((await run(body, { input: 'x', counters: memory.counters })).memory.actions).toEqual([
+      'do_r',
+      'do_again',
+    ]);
+  });
+
+  it('knows no rule by an inherited name', async () => {
+    const configs = { behaviorRuleName: 'constructor', minTimesOccurred: 0, maxTimesOccurred: 0 };
+    expect(await holds({ type: 'occurrence', configs })).toBe(true);
+  });
+});
+
+describe('sizematcher', () => {
+  it('measures what it finds', async () => {
+    const start = {
+      input: '12 apples',
+      expressions: ['a', 'b'],
+      context: {
+        text: 'four',
+        number: 7.5,
+        numeric: ' 42 ',
+        list: [1, 2, 3],
+        map: { a: 1 },
+        nothing: null,
+        yes: true,
+      },
+    };
+    const sizes: [path: string, size: number][] = [
+      ['context.text', 4],
+      ['context.numeric', 42],
+      ['context.list', 3],
+      ['context.list[1]', 2],
+      ['context.map', 1],
+      ['context.nothing', 0],
+      ['context.missing.deeper', 0],
+      ['context.yes', 4],
+      ['context.constructor', 0],
+      ['memory.current.expressions', 2],
+      ['memory.last.actions', 0],
+      ['input', 9],
+      ['userInfo.userId', 8],
+    ];
+    for (const [path, equal] of sizes) {
+      expect([path, await holds(size(path, { equal }), start)]).toEqual([path, true]);
+      expect([path, await holds(size(path, { equal: equal + 1 }), start)]).toEqual([path, false]);
+    }
+    expect(await holds(size('context.number', { min: 7, max: 8 }), start)).toBe(true);
+    expect(await holds(size('context.number', { min: 8 }), start)).toBe(false);
+    expect(await holds(size('context.number', { max: 7 }), start)).toBe(false);
+  });
+
+  it('is not executed without a bound, which is neither success nor failure', async () => {
+    const idle = size('input', {});
+    expect(await holds(idle)).toBe(false);
+    expect(await holds({ type: 'negation', conditions: [idle] })).toBe(false);
+    const both = { type: 'connector', configs: { operator: 'AND' }, conditions: [idle] };
+    expect(await holds({ type: 'negation', conditions: [both] })).toBe(true);
+  });
+});
+
+describe('connector and negation', () => {
+  /** Says the same with truth tables: a plain interpreter of the table in platform.md 3.3. */
+  function naive(condition: ConditionDocument, expressions: readonly string[]): ConditionState {
+    const firstThat = (states: ConditionState[]) => states.find(state => state !== 'SUCCESS') ?? 'SUCCESS';
+    switch (condition.type) {
+      case 'inputmatcher':
+        return expressions.join(',').includes(condition.configs.expressions) ? 'SUCCESS' : 'FAIL';
+      case 'sizematcher':
+        return 'NOT_EXECUTED';
+      case 'connector': {
+        const states = condition.conditions.map(child => naive(child, expressions));
+        if (condition.configs.operator === 'AND')
+          return states.every(s => s === 'SUCCESS') ? 'SUCCESS' : 'FAIL';
+        if (states.includes('SUCCESS')) return 'SUCCESS';
+        return states.includes('FAIL') ? 'FAIL' : 'NOT_EXECUTED';
+      }
+      case 'negation': {
+        const state = firstThat(condition.conditions.map(child => naive(child, expressions)));
+        return state === 'NOT_EXECUTED' ? state : state === 'SUCCESS' ? 'FAIL' : 'SUCCESS';
+      }
+      default:
+        throw new Error(`not generated: ${condition.type}`);
+    }
+  }
+
+  const word = fc.constantFrom('a', 'b', 'c');
+  const list = fc.array(word, { minLength: 1, maxLength: 3 });
+  const { condition } = fc.letrec<{ condition: object }>(tie => ({
+    condition: fc.oneof(
+      { depthSize: 'medium', withCrossShrink: true },
+      list.map(words => input(words.join(','))),
+      fc.constant(size('input', {})),
+      fc.record({
+        type: fc.constant('connector'),
+        configs: fc.record({ operator: fc.constantFrom('AND', 'OR') }),
+        conditions: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
+      }),
+      fc.record({
+        type: fc.constant('negation'),
+        conditions: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
+      }),
+    ),
+  }));
+
+  it('come out as a plain interpreter says', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(condition, { maxLength: 3 }),
+        fc.array(word, { maxLength: 5 }),
+        async (all, expressions) => {
+          const body = parseDocument(rulesDocument, group([rule('it', ...all)]));
+          const { conditions } = body.behaviorGroups[0]!.rules[0]!;
+          const expected = conditions.every(one => naive(one, expressions) === 'SUCCESS');
+          const { memory } = await run(body, { input: 'x', expressions });
+          expect(memory.actions.includes('do_it')).toBe(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('pass errors on, and stop at the first child that decides', () => {
+    const asked: ConditionState[] = [];
+    const is = (state: ConditionState): Condition => {
+      return () => {
+        asked.push(state);
+        return state;
+      };
+    };
+    const turn = undefined as never;
+    const [yes, no, idle, error] = [is('SUCCESS'), is('FAIL'), is('NOT_EXECUTED'), is('ERROR')];
+    expect(and([yes, error, no])(turn)).toBe('ERROR');
+    expect(and([idle, error])(turn)).toBe('FAIL');
+    expect(or([error, yes])(turn)).toBe('SUCCESS');
+    expect(or([no, error, idle])(turn)).toBe('ERROR');
+    expect(not([yes, error])(turn)).toBe('ERROR');
+    expect(not([idle])(turn)).toBe('NOT_EXECUTED');
+    asked.length = 0;
+    not([no, error])(turn);
+    or([yes, error])(turn);
+    expect(asked).toEqual(['FAIL', 'SUCCESS']);
+  });
+});

@@ -1,0 +1,66 @@
+import { type RulesDocument, rulesDocument } from '../../document/rules.ts';
+import type { CompiledStep, StepType } from '../step.ts';
+import { allOf, compileCondition, looksBack, viewTurn } from './conditions.ts';
+import { timesOf } from './counts.ts';
+import { parseExpression } from './expression.ts';
+import { loadStepDocument } from './step-config.ts';
+
+/**
+ * Raises actions. Groups are evaluated in order and each may contribute: the first rule that holds, or every one with
+ * `executeAll`. Conditions see the turn as it was when the step began, so the order of groups changes the order of
+ * actions only. The rules that fired are counted for the conversation. STOP_CONVERSATION ends the turn here.
+ */
+export const rulesStep: StepType = {
+  type: 'rules',
+  async compile(step, load) {
+    return compileRules(await loadStepDocument(step, rulesDocument, load));
+  },
+};
+
+export function compileRules(document: RulesDocument): CompiledStep {
+  const { appendActions, expressionsAsActions } = document;
+  const groups = document.behaviorGroups.map(({ executionStrategy, rules }) => ({
+    firstOnly: executionStrategy === 'executeUntilFirstSuccess',
+    rules: rules.map(({ name, actions, conditions }) => ({
+      name,
+      actions,
+      holds: allOf(conditions.map(compileCondition)),
+    })),
+  }));
+  const needsHistory = document.behaviorGroups.some(({ rules }) =>
+    rules.some(({ conditions }) => conditions.some(looksBack)),
+  );
+  return {
+    needsHistory,
+    run(memory, tools) {
+      const turn = viewTurn(memory, tools);
+      const actions = new Set(appendActions ? memory.actions : []);
+      if (expressionsAsActions) for (const name of namesOf(memory.expressions)) actions.add(name);
+      const fired: string[] = [];
+      const failed: string[] = [];
+      for (const { firstOnly, rules } of groups) {
+        for (const rule of rules) {
+          if (rule.holds(turn) !== 'SUCCESS') {
+            failed.push(rule.name);
+            continue;
+          }
+          fired.push(rule.name);
+          for (const action of rule.actions) actions.add(action);
+          if (firstOnly) break;
+        }
+      }
+      memory.actions = [...actions];
+      for (const name of fired) memory.counters.rules[name] = timesOf(memory.counters.rules, name) + 1;
+      if (fired.length > 0) memory.remember('behavior_rules:success', fired);
+      if (failed.length > 0) memory.remember('behavior_rules:fail', failed);
+      return actions.has('STOP_CONVERSATION') ? 'stop' : 'continue';
+    },
+  };
+}
+
+/** What a person typed freely (`unknown`, `unused`) raises nothing. */
+function namesOf(expressions: readonly string[]): string[] {
+  return expressions
+    .map(text => parseExpression(text)?.name ?? text)
+    .filter(name => name !== 'unknown' && name !== 'unused');
+}

@@ -1,0 +1,65 @@
+import type { DocumentRef } from '@patchbay/contract/ids';
+import { formatDocumentUri } from '@patchbay/contract/ids';
+import { PlatformError } from '../../../kernel/errors.ts';
+import type { Counters, LoadDocument, PastStep, StepTools } from '../step.ts';
+import { createTurnMemory, type RunningMemory } from '../turn-memory.ts';
+
+/** The memory of a turn in a test: what is not given is empty. */
+export function testMemory(
+  start: {
+    input?: string | undefined;
+    counters?: Partial<Counters>;
+    last?: PastStep;
+    history?: readonly PastStep[];
+    properties?: Record<string, unknown>;
+    context?: Record<string, unknown>;
+  } & Partial<Pick<RunningMemory, 'expressions' | 'intents' | 'actions' | 'output' | 'quickReplies'>> = {},
+): RunningMemory {
+  const { input, counters, last, history = [], properties = {}, context = {}, ...set } = start;
+  const fresh = { rules: {}, actions: {}, ...counters };
+  const memory = createTurnMemory({
+    input,
+    counters: fresh,
+    last,
+    history,
+    properties,
+    context,
+    now: () => 0,
+  });
+  return Object.assign(memory, set);
+}
+
+export function pastStep(step: Partial<PastStep>): PastStep {
+  return { input: undefined, expressions: [], actions: [], quickReplies: [], ...step };
+}
+
+export const NOON = Date.UTC(2026, 10, 30, 12);
+
+export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): StepTools {
+  return {
+    clock: { now: () => NOON, sleep: async () => {} },
+    random: () => 0,
+    signal: new AbortController().signal,
+    conversation: {
+      conversationId,
+      agentId: 'demo',
+      agentVersion: 3,
+      environment: 'production',
+      userId: 'user_one',
+    },
+  };
+}
+
+/** Serves bodies by `type/id`, version 1. */
+export function loadFrom(bodies: Record<string, unknown>): LoadDocument {
+  return async (ref: DocumentRef) => {
+    const body = bodies[`${ref.type}/${ref.id}`];
+    if (body === undefined) throw new PlatformError('not_found', `${formatDocumentUri(ref)} is not there`);
+    return body;
+  };
+}
+
+/** The values remembered under a key. */
+export function rememberedAs(memory: RunningMemory, key: string): unknown[] {
+  return memory.remembered.filter(datum => datum.key === key).map(({ value }) => value);
+}
