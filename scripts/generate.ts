@@ -1,9 +1,10 @@
 import path from 'node:path';
+import { generateConfigReference } from '../packages/server/src/config/reference.ts';
 import { generateManifest } from '../packages/server/src/store/generate-manifest.ts';
 
 // Writes every file that is made from others. With `--check` it writes nothing and fails on a file that is out of date.
 
-const GENERATORS = [generateManifest] as const;
+const GENERATORS = [generateManifest, generateConfigReference] as const;
 
 const check = process.argv.includes('--check');
 for (const generate of GENERATORS) {
