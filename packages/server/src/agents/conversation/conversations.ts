@@ -1,0 +1,111 @@
+import { formatDocumentUri } from '@patchbay/contract/ids';
+import type {
+  ConversationSnapshot,
+  ConversationState,
+  listConversations as listConversationsOperation,
+} from '@patchbay/contract/operations/conversation';
+import type { z } from 'zod';
+import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import type { Store } from '../../store/store.ts';
+import { listConversationOutputs, listConversationSteps } from '../../store/tables/conversation-steps.ts';
+import {
+  type ConversationRecord,
+  findConversation,
+  listConversations,
+} from '../../store/tables/conversations.ts';
+import { mayUseConversation } from '../deployment/agent-access.ts';
+import { conversationForbidden, conversationNotFound } from '../turn/refusal.ts';
+import { parseReturningFields, shownState, toSnapshot } from './snapshot.ts';
+import { toTranscript } from './transcript.ts';
+
+/** What conversations hold, for their owners and admins. Rejects with `not_found` and `forbidden`, in the same words everywhere. */
+export interface Conversations {
+  read(
+    principal: Principal,
+    request: {
+      readonly conversationId: string;
+      readonly currentStepOnly: boolean;
+      readonly returnDetailed: boolean;
+      readonly returningFields?: string | undefined;
+    },
+  ): Promise<ConversationSnapshot>;
+  /** A plain text transcript, of the last `logSize` turns or of all. */
+  readLog(
+    principal: Principal,
+    request: { readonly conversationId: string; readonly logSize?: number | undefined },
+  ): Promise<{ conversationId: string; log: string }>;
+  list(
+    principal: Principal,
+    request: {
+      readonly agentId: string;
+      readonly agentVersion?: number | undefined;
+      readonly conversationState?: ConversationState | undefined;
+      readonly limit: number;
+    },
+  ): Promise<z.input<typeof listConversationsOperation.output>>;
+}
+
+/** Conversations have no versions, so their address has none. */
+export function formatConversationUri(conversationId: string): string {
+  return `patchbay://conversation/${conversationId}`;
+}
+
+export function createConversations(deps: { readonly store: Store }): Conversations {
+  const { store } = deps;
+
+  async function find(principal: Principal, conversationId: string): Promise<ConversationRecord> {
+    const conversation = await findConversation(store.db, store.engine.now(), conversationId);
+    if (!conversation) throw conversationNotFound();
+    if (!mayUseConversation(principal, 'own-or-admin', conversation.userId)) throw conversationForbidden();
+    return conversation;
+  }
+
+  return {
+    async read(principal, { conversationId, currentStepOnly, returnDetailed, returningFields }) {
+      const conversation = await find(principal, conversationId);
+      const steps = await listConversationSteps(store.db, conversationId, {
+        last: currentStepOnly ? 1 : undefined,
+      });
+      return toSnapshot(conversation, shownState(conversation), steps, {
+        detailed: returnDetailed,
+        fields: parseReturningFields(returningFields),
+      });
+    },
+
+    async readLog(principal, { conversationId, logSize }) {
+      await find(principal, conversationId);
+      const outputs = await listConversationOutputs(store.db, conversationId, { last: logSize });
+      return { conversationId, log: toTranscript(outputs) };
+    },
+
+    async list(principal, { agentId, agentVersion, conversationState, limit }) {
+      const found = await listConversations(store.db, store.engine.now(), {
+        agentId,
+        userId: isAdmin(principal) ? undefined : principal.id,
+        agentVersion,
+        state: conversationState,
+        limit,
+      });
+      return {
+        agentId,
+        count: found.length,
+        conversations: found.map(conversation => ({
+          conversationId: conversation.id,
+          resource: formatConversationUri(conversation.id),
+          agentName: conversation.agentName,
+          userId: conversation.userId,
+          agentResource: formatDocumentUri({
+            type: 'agent',
+            id: conversation.agentId,
+            version: conversation.agentVersion,
+          }),
+          conversationStepSize: conversation.stepCount,
+          environment: conversation.environment,
+          conversationState: shownState(conversation),
+          createdOn: conversation.createdAt,
+          lastModifiedOn: conversation.updatedAt,
+        })),
+      };
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
+import type { deployAgentFile } from '@patchbay/contract/operations/agents';
+import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import { canonicalJson } from '../../kernel/json.ts';
+import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import type { Db, Store } from '../../store/store.ts';
+import { findAgentOwner, insertAgent, setAgentMcpEnabled } from '../../store/tables/agents.ts';
+import { findDeployment, replaceDeployment } from '../../store/tables/deployments.ts';
+import {
+  createDocument,
+  readDescriptor,
+  readDocument,
+  updateDocument,
+} from '../../store/tables/documents.ts';
+import {
+  type AgentFile,
+  agentOf,
+  contentDocuments,
+  parseAgentFile,
+  workflowOf,
+} from '../document/agent-file.ts';
+import type { StepType } from '../turn/step.ts';
+import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
+import type { Deployments } from './deployments.ts';
+
+export interface AgentFiles {
+  /**
+   * Saves what changed of an agent file as new versions and deploys the agent, all of it or nothing: a file that does not
+   * compile leaves no trace. The same file again changes nothing. Rejects with a `PlatformError`: `invalid`, `forbidden`
+   * for somebody else's agent, `conflict` when somebody deployed it meanwhile.
+   */
+  deploy(
+    principal: Principal,
+    file: unknown,
+    environment?: Environment,
+  ): Promise<z.input<typeof deployAgentFile.output>>;
+}
+
+/** A document as it will be after the deployment. */
+interface PlannedDocument {
+  readonly type: DocumentType;
+  readonly body: unknown;
+  readonly version: number;
+  readonly changed: boolean;
+}
+
+export function createAgentFiles(deps: {
+  readonly store: Store;
+  readonly stepTypes: readonly StepType[];
+  readonly deployments: Pick<Deployments, 'replaced'>;
+  readonly clock: Clock;
+}): AgentFiles {
+  const { store, stepTypes, deployments, clock } = deps;
+
+  async function planDocument(id: string, type: DocumentType, body: unknown): Promise<PlannedDocument> {
+    const current = await readDocument(store.db, type, id);
+    const changed = current === undefined || canonicalJson(current.body) !== canonicalJson(body);
+    return { type, body, changed, version: (current?.version ?? 0) + (changed ? 1 : 0) };
+  }
+
+  /** Every document with the version it will have: each refers to the ones before it. */
+  async function plan(file: AgentFile): Promise<PlannedDocument[]> {
+    const id = file.agent;
+    const planned: PlannedDocument[] = [];
+    for (const { type, body } of contentDocuments(file)) planned.push(await planDocument(id, type, body));
+    const versionOf = (type: DocumentType) => planned.find(document => document.type === type)?.version ?? 0;
+    const versions = {
+      dictionary: versionOf('dictionary'),
+      rules: versionOf('rules'),
+      output: versionOf('output'),
+    };
+    planned.push(await planDocument(id, 'workflow', workflowOf(file, versions)));
+    const agent = await planDocument(id, 'agent', agentOf(file, versionOf('workflow')));
+    const descriptor = await readDescriptor(store.db, 'agent', id);
+    const renamed =
+      descriptor !== undefined &&
+      (descriptor.name !== file.name || descriptor.description !== file.description);
+    // Words are kept beside the versions, not in them; new words are a change of the agent all the same.
+    planned.push(renamed && !agent.changed ? { ...agent, changed: true, version: agent.version + 1 } : agent);
+    return planned;
+  }
+
+  async function compile(id: string, planned: readonly PlannedDocument[]): Promise<CompiledAgent> {
+    const agent = planned.at(-1)!;
+    return compileAgent(
+      { agentId: id, version: agent.version, body: agent.body as ReturnType<typeof agentOf> },
+      async ref => planned.find(document => document.type === ref.type)!.body,
+      stepTypes,
+    );
+  }
+
+  async function save(db: Db, principal: Principal, file: AgentFile, planned: readonly PlannedDocument[]) {
+    const id = file.agent;
+    const at = clock.now();
+    const by = principal.id;
+    const inserted = await insertAgent(db, {
+      id,
+      ownerId: principal.id,
+      mcpEnabled: file.mcp_enabled,
+      createdAt: at,
+    });
+    if (!inserted) {
+      refuseForeign(principal, id, await findAgentOwner(db, id));
+      await setAgentMcpEnabled(db, id, file.mcp_enabled);
+    }
+    for (const { type, body, version, changed } of planned) {
+      if (!changed) continue;
+      const words =
+        type === 'agent'
+          ? { name: file.name, description: file.description }
+          : { name: `${id} ${type}`, description: '' };
+      const document = { type, id, body, by, at, ...words };
+      if (version === 1) await createDocument(db, document);
+      else await updateDocument(db, { ...document, expectedVersion: version - 1 });
+    }
+  }
+
+  return {
+    async deploy(principal, raw, environment = 'production') {
+      const file = parseAgentFile(raw);
+      const id = file.agent;
+      refuseForeign(principal, id, await findAgentOwner(store.db, id));
+      const planned = await plan(file);
+      const compiled = await compile(id, planned);
+      await store.commit(async db => {
+        await save(db, principal, file, planned);
+        const deployed = await findDeployment(db, environment, id);
+        if (deployed?.agentVersion === compiled.version && deployed.status === 'READY') return;
+        await replaceDeployment(db, {
+          environment,
+          agentId: id,
+          agentVersion: compiled.version,
+          status: 'READY',
+          deployedBy: principal.id,
+          deployedAt: clock.now(),
+        });
+      });
+      deployments.replaced(compiled);
+      return {
+        agentId: id,
+        agentVersion: compiled.version,
+        status: 'READY',
+        mcpEnabled: file.mcp_enabled,
+        documents: planned.map(({ type, version, changed }) => ({
+          resource: formatDocumentUri({ type, id, version }),
+          changed,
+        })),
+      };
+    },
+  };
+}
+
+function refuseForeign(principal: Principal, agentId: string, ownerId: string | undefined): void {
+  if (ownerId === undefined || ownerId === principal.id || isAdmin(principal)) return;
+  throw new PlatformError(
+    'forbidden',
+    `agent: you may not deploy to "${agentId}"; choose another id for your agent.`,
+  );
+}

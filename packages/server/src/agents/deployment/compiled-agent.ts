@@ -1,0 +1,85 @@
+import { type DocumentRef, parseDocumentUri } from '@patchbay/contract/ids';
+import { Fault, PlatformError } from '../../kernel/errors.ts';
+import type { AgentDocument } from '../document/agent.ts';
+import type { WorkflowDocument } from '../document/workflow.ts';
+import type { CompiledStep, LoadDocument, StepType } from '../turn/step.ts';
+
+/** A step of a compiled agent with where it comes from. */
+export interface AgentStep {
+  readonly type: string;
+  readonly workflowId: string;
+  readonly compiled: CompiledStep;
+}
+
+/** One version of an agent with everything parsed and prepared: its workflows' steps, one after another. */
+export interface CompiledAgent {
+  readonly agentId: string;
+  readonly version: number;
+  readonly steps: readonly AgentStep[];
+  /** Some condition looks further back than the turn before. */
+  readonly needsHistory: boolean;
+}
+
+/**
+ * Prepares an agent. Rejects with a `PlatformError` of kind `invalid` that names the workflow, the step and the remedy,
+ * or with what `load` rejects with when a referenced document is not there.
+ */
+export async function compileAgent(
+  agent: { readonly agentId: string; readonly version: number; readonly body: AgentDocument },
+  load: LoadDocument,
+  stepTypes: readonly StepType[],
+): Promise<CompiledAgent> {
+  const steps: AgentStep[] = [];
+  for (const uri of agent.body.workflows) {
+    const ref = workflowRef(agent.agentId, uri);
+    const workflow = (await load(ref)) as WorkflowDocument;
+    for (const [index, step] of workflow.workflowSteps.entries()) {
+      const path = `workflow ${ref.id}, workflowSteps[${index}]`;
+      const stepType = stepTypes.find(known => known.type === step.type);
+      if (!stepType) {
+        throw new PlatformError(
+          'invalid',
+          `${path}.type: unknown step type "${step.type}"; known types: ${stepTypes.map(known => known.type).join(', ')}.`,
+        );
+      }
+      steps.push({
+        type: step.type,
+        workflowId: ref.id,
+        compiled: await compileStep(stepType, step, load, path),
+      });
+    }
+  }
+  return {
+    agentId: agent.agentId,
+    version: agent.version,
+    steps,
+    needsHistory: steps.some(step => step.compiled.needsHistory === true),
+  };
+}
+
+async function compileStep(
+  stepType: StepType,
+  step: WorkflowDocument['workflowSteps'][number],
+  load: LoadDocument,
+  path: string,
+): Promise<CompiledStep> {
+  try {
+    return await stepType.compile(step, load);
+  } catch (thrown) {
+    if (thrown instanceof PlatformError) {
+      throw new PlatformError(thrown.kind, `${path}: ${thrown.message}`, { cause: thrown });
+    }
+    throw new Fault('step_compile_failed', `Step type ${stepType.type} threw while compiling ${path}.`, {
+      cause: thrown,
+    });
+  }
+}
+
+function workflowRef(agentId: string, uri: string): DocumentRef {
+  const ref = parseDocumentUri(uri);
+  if (ref?.type === 'workflow') return ref;
+  throw new PlatformError(
+    'invalid',
+    `agent ${agentId}, workflows: "${uri}" is no workflow reference; write patchbay://workflow/<id>?version=<n>.`,
+  );
+}

@@ -1,0 +1,72 @@
+import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
+import { z } from 'zod';
+import type { AgentDocument } from './agent.ts';
+import { dictionaryDocument } from './dictionary.ts';
+import { outputDocument } from './output.ts';
+import { parseStrictly } from './parse-document.ts';
+import { rulesDocument } from './rules.ts';
+import type { WorkflowDocument } from './workflow.ts';
+
+const agentFile = z.strictObject({
+  /** Id of the agent: the first part of its MCP address. */
+  agent: agentIdSchema,
+  name: z.string().trim().min(1, 'must not be empty').max(200, 'must have at most 200 characters'),
+  /** What the agent is for; people and models choose by it. */
+  description: z.string().max(2_000, 'must have at most 2000 characters').default(''),
+  /** May MCP clients talk to it at its own address? */
+  mcp_enabled: z.boolean().default(false),
+  dictionary: dictionaryDocument.body.optional(),
+  rules: rulesDocument.body,
+  output: outputDocument.body,
+});
+
+/** An agent in one file: who it is, and what its documents hold. */
+export type AgentFile = z.output<typeof agentFile>;
+
+/** Throws a `PlatformError` of kind `invalid` that names field, path and known fields. */
+export function parseAgentFile(file: unknown): AgentFile {
+  return parseStrictly('agent file', agentFile, file);
+}
+
+/** A document of an agent file. All of one agent's documents have its id. */
+export interface FileDocument {
+  readonly type: DocumentType;
+  readonly body: unknown;
+}
+
+/** The documents that hold what people write, in a fixed order. */
+export function contentDocuments(file: AgentFile): FileDocument[] {
+  return [
+    ...(file.dictionary ? [{ type: 'dictionary', body: file.dictionary } as const] : []),
+    { type: 'rules', body: file.rules },
+    { type: 'output', body: file.output },
+  ];
+}
+
+/** The workflow over those documents: understand, decide, answer, fill in. */
+export function workflowOf(
+  file: AgentFile,
+  versions: Readonly<Record<'dictionary' | 'rules' | 'output', number>>,
+): WorkflowDocument {
+  const uri = (type: 'dictionary' | 'rules' | 'output') =>
+    formatDocumentUri({ type, id: file.agent, version: versions[type] });
+  return {
+    workflowSteps: [
+      {
+        type: 'parser',
+        ...(file.dictionary && {
+          extensions: { dictionaries: [{ type: 'regular', config: { uri: uri('dictionary') } }] },
+        }),
+      },
+      { type: 'rules', config: { uri: uri('rules') } },
+      { type: 'output', config: { uri: uri('output') } },
+      { type: 'templating' },
+    ],
+  };
+}
+
+export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument {
+  return {
+    workflows: [formatDocumentUri({ type: 'workflow', id: file.agent, version: workflowVersion })],
+  };
+}

@@ -1,0 +1,221 @@
+import type { Environment } from '@patchbay/contract/operations/conversation';
+import { sha256OfJson } from '../../kernel/digest.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import { newConversationId } from '../../kernel/ids.ts';
+import type { Principal } from '../../kernel/principal.ts';
+import { granted, type Outcome, refused } from '../../kernel/result.ts';
+import type { Db } from '../../store/store.ts';
+import {
+  type ConversationForTurn,
+  type ConversationLease,
+  claimConversation,
+  findConversationForTurn,
+  insertClaimedConversation,
+} from '../../store/tables/conversations.ts';
+import { findDeployedAgent } from '../../store/tables/deployments.ts';
+import {
+  claimIdempotencyKey,
+  freeIdempotencyKey,
+  type HeldKey,
+  type KeyClaim,
+} from '../../store/tables/idempotency-keys.ts';
+import { type Access, mayUseAgent, mayUseConversation } from '../deployment/agent-access.ts';
+import { LEASE_MS } from './keep-lease.ts';
+import { busy, notActive, type TurnRefusal } from './refusal.ts';
+import type { TurnDeps } from './turns.ts';
+
+/** One message for an agent, or the start of a conversation. */
+export interface TurnRequest {
+  readonly principal: Principal;
+  /** Whose agents and conversations the caller may reach. */
+  readonly access: Access;
+  readonly agentId: string;
+  /** Without one a conversation is started, with its greeting. */
+  readonly conversationId?: string | undefined;
+  /** Where a new conversation looks for its agent. A conversation that exists keeps its own (E-19). */
+  readonly environment?: Environment | undefined;
+  /** What the person says. May only be left out where a conversation is started. */
+  readonly input?: string | undefined;
+  /** Values for the agent besides the message. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** A repeat of the call with the same key gets the first answer again (B-66). */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What a claimed turn needs to run. */
+export interface TurnClaim {
+  readonly lease: ConversationLease;
+  readonly heldKey: HeldKey | undefined;
+  readonly agentId: string;
+  readonly agentVersion: number;
+  readonly environment: Environment;
+  /** Owner of the conversation. */
+  readonly userId: string;
+  readonly createdAt: number;
+  /** The conversation as it was found; `undefined` for one that starts with this turn. */
+  readonly found: ConversationForTurn | undefined;
+}
+
+export type Admission =
+  | { readonly kind: 'claimed'; readonly claim: TurnClaim }
+  | { readonly kind: 'replay'; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly refusal: TurnRefusal };
+
+const MAX_IDEMPOTENCY_KEY = 255;
+
+/** Refuses what no conversation could take, before anything is touched. Throws a `PlatformError`. */
+export function checkRequest(request: TurnRequest, maxInputChars: number): void {
+  const { input, idempotencyKey, conversationId } = request;
+  if (input === undefined && conversationId !== undefined) {
+    throw new PlatformError('invalid', 'message: is missing; say something to the agent.');
+  }
+  if (input !== undefined) {
+    if (input.trim() === '')
+      throw new PlatformError('invalid', 'message: is empty; say something to the agent.');
+    if (input.length > maxInputChars) {
+      throw new PlatformError(
+        'invalid',
+        `message: has ${input.length} characters, ${maxInputChars} are allowed; send it in parts.`,
+      );
+    }
+    if (input.includes('\0')) {
+      throw new PlatformError('invalid', 'message: contains the character U+0000; leave it out.');
+    }
+  }
+  if (idempotencyKey !== undefined) {
+    if (
+      idempotencyKey === '' ||
+      idempotencyKey.length > MAX_IDEMPOTENCY_KEY ||
+      idempotencyKey.includes('\0')
+    ) {
+      throw new PlatformError(
+        'invalid',
+        `idempotency_key: must be 1 to ${MAX_IDEMPOTENCY_KEY} characters without U+0000.`,
+      );
+    }
+  }
+}
+
+/**
+ * Decides about a turn and claims it: conversation, lease and idempotency key together or none of them.
+ * Runs inside one short unit.
+ */
+export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission> {
+  const target = await findTarget(db, deps, request);
+  if (!target.ok) return { kind: 'refused', refusal: target.refusal };
+
+  let heldKey: HeldKey | undefined;
+  if (request.idempotencyKey !== undefined) {
+    const call = { principalId: request.principal.id, agentId: request.agentId, key: request.idempotencyKey };
+    const claim = await claimIdempotencyKey(db, deps.store.engine.now(), {
+      ...call,
+      digest: digestOf(request),
+      leaseMs: LEASE_MS,
+      lifeMs: deps.idempotencyHours * 3_600_000,
+    });
+    if (claim.kind !== 'claimed') return answerHeldKey(claim);
+    heldKey = { ...call, token: claim.token };
+  }
+
+  const claimed = await claimTarget(db, deps, request, target.value);
+  if (claimed.ok) return { kind: 'claimed', claim: { ...claimed.value, heldKey } };
+  if (heldKey) await freeIdempotencyKey(db, heldKey);
+  return { kind: 'refused', refusal: claimed.refusal };
+}
+
+type Target =
+  | { readonly kind: 'existing'; readonly conversation: ConversationForTurn }
+  | {
+      readonly kind: 'new';
+      readonly environment: Environment;
+      readonly deployed: ConversationForTurn['deployed'];
+    };
+
+/** What the turn is for, as far as this caller may know of it. */
+async function findTarget(
+  db: Db,
+  deps: TurnDeps,
+  request: TurnRequest,
+): Promise<Outcome<Target, TurnRefusal>> {
+  const { principal, access, agentId, conversationId } = request;
+  if (conversationId === undefined) {
+    const environment = request.environment ?? 'production';
+    const agent = await findDeployedAgent(db, environment, agentId);
+    if (!agent || !mayUseAgent(principal, access, agent))
+      return refused({ reason: 'agent_unknown', agentId });
+    return granted({ kind: 'new', environment, deployed: agent.deployed });
+  }
+  const conversation = await findConversationForTurn(db, deps.store.engine.now(), conversationId);
+  if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
+  if (!mayUseConversation(principal, access, conversation.userId)) {
+    return refused({ reason: 'unknown_conversation', why: 'foreign' });
+  }
+  if (conversation.agentId !== agentId)
+    return refused({ reason: 'unknown_conversation', why: 'other_agent' });
+  if (!mayUseAgent(principal, access, { agentId, ownerId: conversation.agentOwnerId })) {
+    return refused({ reason: 'agent_unknown', agentId });
+  }
+  return granted({ kind: 'existing', conversation });
+}
+
+async function claimTarget(
+  db: Db,
+  deps: TurnDeps,
+  request: TurnRequest,
+  target: Target,
+): Promise<Outcome<Omit<TurnClaim, 'heldKey'>, TurnRefusal>> {
+  const { agentId } = request;
+  const { nodeId, clock, store } = deps;
+  const deployed = target.kind === 'new' ? target.deployed : target.conversation.deployed;
+  if (!deployed) return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
+  // A running conversation keeps the version it began with, also after another one is deployed.
+  const agentVersion = target.kind === 'new' ? deployed.version : target.conversation.agentVersion;
+  if (deployed.status === 'ERROR' && deployed.version === agentVersion) {
+    return refused({ reason: 'agent_unavailable', agentId, why: 'error' });
+  }
+
+  if (target.kind === 'new') {
+    const { environment } = target;
+    const at = clock.now();
+    const userId = request.principal.id;
+    const lease = await insertClaimedConversation(db, store.engine.now(), {
+      id: newConversationId(),
+      agentId,
+      agentVersion,
+      environment,
+      userId,
+      holder: nodeId,
+      leaseMs: LEASE_MS,
+      at,
+    });
+    return granted({ lease, agentId, agentVersion, environment, userId, createdAt: at, found: undefined });
+  }
+
+  const seen = target.conversation;
+  if (seen.leased) return refused(busy(seen.id));
+  if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
+  const lease = await claimConversation(db, store.engine.now(), { seen, holder: nodeId, leaseMs: LEASE_MS });
+  if (!lease) return refused(busy(seen.id));
+  const { environment, userId, createdAt } = seen;
+  return granted({ lease, agentId, agentVersion, environment, userId, createdAt, found: seen });
+}
+
+function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission {
+  switch (claim.kind) {
+    case 'answered':
+      return { kind: 'replay', answer: claim.answer };
+    case 'in-flight':
+      return { kind: 'refused', refusal: { reason: 'key_in_flight' } };
+    case 'other-arguments':
+      return { kind: 'refused', refusal: { reason: 'key_other_arguments' } };
+  }
+}
+
+function digestOf({ conversationId, environment, input, context }: TurnRequest): string {
+  return sha256OfJson({
+    conversationId: conversationId ?? null,
+    environment: environment ?? null,
+    input: input ?? null,
+    context: context ?? {},
+  });
+}

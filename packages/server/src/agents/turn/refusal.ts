@@ -1,0 +1,88 @@
+import type { ConversationState } from '@patchbay/contract/operations/conversation';
+import { PlatformError } from '../../kernel/errors.ts';
+
+/** Why a turn was not admitted. Nothing was changed. */
+export type TurnRefusal =
+  | { readonly reason: 'busy'; readonly conversationId: string; readonly message: string }
+  | {
+      readonly reason: 'not_active';
+      readonly conversationId: string;
+      readonly state: ConversationState;
+      readonly message: string;
+    }
+  /** `why` is for us: a caller who may not know is told one thing for all three. */
+  | { readonly reason: 'unknown_conversation'; readonly why: 'missing' | 'foreign' | 'other_agent' }
+  /** Not there, or not for this caller. */
+  | { readonly reason: 'agent_unknown'; readonly agentId: string }
+  | {
+      readonly reason: 'agent_unavailable';
+      readonly agentId: string;
+      readonly why: 'not_deployed' | 'error';
+    }
+  | { readonly reason: 'key_in_flight' }
+  | { readonly reason: 'key_other_arguments' };
+
+export function busy(conversationId: string): TurnRefusal {
+  return {
+    reason: 'busy',
+    conversationId,
+    message:
+      'The conversation is busy with another message. This message was not processed; send it again when the other one is answered.',
+  };
+}
+
+export function notActive(conversationId: string, state: ConversationState): TurnRefusal {
+  return {
+    reason: 'not_active',
+    conversationId,
+    state,
+    message: `The conversation is ${state} and takes no more messages. This message was not processed; start a new conversation.`,
+  };
+}
+
+/** The refusal as an error, for callers to whom it is one. */
+export function toRefusalError(refusal: TurnRefusal): PlatformError {
+  switch (refusal.reason) {
+    case 'busy':
+      return new PlatformError('conflict', refusal.message);
+    case 'not_active':
+      return new PlatformError('wrong_state', refusal.message);
+    case 'unknown_conversation':
+      return refusal.why === 'foreign' ? conversationForbidden() : conversationNotFound();
+    case 'agent_unknown':
+      return agentNotFound(refusal.agentId);
+    case 'agent_unavailable':
+      return new PlatformError(
+        'unavailable',
+        refusal.why === 'not_deployed'
+          ? `Agent "${refusal.agentId}" is not deployed in this environment; deploy it first.`
+          : `Agent "${refusal.agentId}" cannot run in its deployed form; deploy it again.`,
+      );
+    case 'key_in_flight':
+      return new PlatformError(
+        'conflict',
+        'duplicate idempotency key: the first call with it is still running; repeat this one later.',
+      );
+    case 'key_other_arguments':
+      return new PlatformError(
+        'conflict',
+        'duplicate idempotency key: it was used with other arguments; use a new key for another message.',
+      );
+  }
+}
+
+/** One text for every agent that is not there or not for this caller. */
+export function agentNotFound(agentId: string): PlatformError {
+  return new PlatformError(
+    'agent_not_found',
+    `Agent "${agentId}" not found; discover_agents lists the ones you can use.`,
+  );
+}
+
+export function conversationNotFound(): PlatformError {
+  return new PlatformError('not_found', 'Conversation not found.');
+}
+
+export function conversationForbidden(): PlatformError {
+  return new PlatformError('forbidden', 'Access denied: you do not own this conversation.');
+}

@@ -1,0 +1,102 @@
+import type { AuditEntry } from '../../store/tables/audit-entries.ts';
+import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import type { StepResult, StepTools } from './step.ts';
+import type { RunningMemory, TaskError } from './turn-memory.ts';
+
+/** What running the steps came to. The memory holds the rest. */
+export interface StepsRun {
+  readonly audit: readonly AuditEntry[];
+  /** The step that threw, with what it threw; the steps after it did not run. */
+  readonly failure: { readonly task: TaskError; readonly cause: unknown } | undefined;
+}
+
+/**
+ * Runs an agent's steps in order until one says stop or throws. Every step that ran leaves one audit entry.
+ * Rejects only with the reason of `tools.signal`, and then at once, whatever the step is waiting for.
+ */
+export async function runSteps(
+  agent: CompiledAgent,
+  stepIndex: number,
+  memory: RunningMemory,
+  tools: StepTools,
+): Promise<StepsRun> {
+  const { clock, conversation, signal } = tools;
+  const audit: AuditEntry[] = [];
+  for (const [taskIndex, step] of agent.steps.entries()) {
+    signal.throwIfAborted();
+    memory.workflowId = step.workflowId;
+    const before = capture(memory);
+    const startedAt = clock.now();
+    let result: StepResult = 'stop';
+    let failure: StepsRun['failure'];
+    try {
+      const running = step.compiled.run(memory, tools);
+      result = typeof running === 'string' ? running : await unlessAborted(running, signal);
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      failure = { task: { taskId: step.type, message: `Step ${step.type} failed.` }, cause };
+    }
+    const endedAt = clock.now();
+    const changed = changedSince(before, memory);
+    audit.push({
+      // Not random: entries of a conversation stay together in the index, and a turn writes several.
+      id: `audit_${conversation.conversationId.slice('conv_'.length)}_${stepIndex}_${taskIndex}`,
+      ...conversation,
+      stepIndex,
+      taskIndex,
+      taskId: step.type,
+      taskType: step.type,
+      durationMs: Math.max(0, endedAt - startedAt),
+      input: taskIndex === 0 ? memory.input : undefined,
+      output: failure ? { ...changed, error: failure.task.message } : changed,
+      actions: [...memory.actions],
+      createdAt: endedAt,
+    });
+    if (failure || result === 'stop') return { audit, failure };
+  }
+  return { audit, failure: undefined };
+}
+
+/** The step's result, or the reason of the abort, whichever comes first. */
+async function unlessAborted(running: Promise<StepResult>, signal: AbortSignal): Promise<StepResult> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([running, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort!);
+  }
+}
+
+const AUDITED = ['expressions', 'intents', 'actions', 'output', 'quickReplies', 'remembered'] as const;
+type Captured = Record<(typeof AUDITED)[number], readonly unknown[]>;
+
+function capture(memory: RunningMemory): Captured {
+  return {
+    expressions: [...memory.expressions],
+    intents: [...memory.intents],
+    actions: [...memory.actions],
+    output: [...memory.output],
+    quickReplies: [...memory.quickReplies],
+    remembered: [...memory.remembered],
+  };
+}
+
+/** Only what the step put there; of remembered values only the new ones. */
+function changedSince(before: Captured, memory: RunningMemory): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  for (const key of AUDITED) {
+    const now: readonly unknown[] = memory[key];
+    const then = before[key];
+    if (now.length === then.length && now.every((value, index) => value === then[index])) continue;
+    if (key === 'remembered') {
+      for (const datum of memory.remembered.slice(then.length)) changed[datum.key] = datum.value;
+    } else {
+      changed[key] = [...now];
+    }
+  }
+  return changed;
+}

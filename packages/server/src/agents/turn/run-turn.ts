@@ -1,0 +1,288 @@
+import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
+import { PlatformError } from '../../kernel/errors.ts';
+import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
+import {
+  type ConversationStep,
+  insertConversationSteps,
+  listConversationOutputs,
+} from '../../store/tables/conversation-steps.ts';
+import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
+import {
+  answerIdempotencyKey,
+  freeIdempotencyKey,
+  type HeldKey,
+  renewIdempotencyKey,
+} from '../../store/tables/idempotency-keys.ts';
+import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import type { TurnClaim } from './admit-turn.ts';
+import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
+import { runSteps, type StepsRun } from './run-steps.ts';
+import type { Counters, PastStep, StepTools } from './step.ts';
+import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
+import {
+  CONVERSATION_END,
+  countActions,
+  createTurnMemory,
+  parseCounters,
+  toConversationOutput,
+  toPastStep,
+  toStepData,
+} from './turn-memory.ts';
+import type { TurnDeps } from './turns.ts';
+
+/** News of a running turn, in order. */
+export interface TurnEvent {
+  readonly type: 'reply-delta';
+  /** One bubble of the answer. */
+  readonly text: string;
+  /** 0 for the first bubble. */
+  readonly index: number;
+}
+
+/** Who waits for a turn. A plain caller and a streaming one differ in `onEvent` only. */
+export interface TurnReader {
+  /** Ends the turn with nothing stored. */
+  readonly signal: AbortSignal;
+  /** Must not throw. */
+  readonly onEvent?: ((event: TurnEvent) => void) | undefined;
+}
+
+/** What the claim has to say to the agent. */
+export interface TurnMessage {
+  readonly input: string | undefined;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs a claimed turn and commits it whole: steps, counters, audit, state, lease and idempotency answer in one unit.
+ * A conversation that starts runs its greeting first, and the message when there is one.
+ * Rejects with a `PlatformError` (timeout, cancelled: nothing is stored; internal: a step failed, which is recorded) or
+ * with a `Fault` when the lease was lost, of which nothing is stored either.
+ */
+export async function runTurn(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  agent: CompiledAgent,
+  message: TurnMessage,
+  reader: TurnReader,
+): Promise<TurnAnswer> {
+  const { clock } = deps;
+  let heldKey = claim.heldKey;
+  const keeper = keepLease({
+    clock,
+    conversationId: claim.lease.conversationId,
+    timeLimitMs: deps.turnTimeoutMs,
+    cancelled: reader.signal,
+    renew: async () => {
+      const renewed = await renewLease(deps, claim, heldKey);
+      heldKey = renewed.heldKey;
+      return renewed.held;
+    },
+  });
+  const played = await playAndCommit();
+  if (played.failure) throw stepFailed(deps, claim, played.failure);
+  return played.answer;
+
+  async function playAndCommit() {
+    try {
+      const played = await playTurn(deps, claim, agent, message, keeper.signal);
+      if (!played.failure) await speak(deps, played.step.output, reader, keeper.signal);
+      keeper.signal.throwIfAborted();
+      await keeper.stop();
+      const answer = await commitTurn(deps, claim, heldKey, played);
+      return { answer, failure: played.failure };
+    } catch (thrown) {
+      await keeper.stop();
+      await releaseClaim(deps, claim, heldKey);
+      throw thrown;
+    }
+  }
+}
+
+/** Gives a claimed turn back with nothing done: lease and key are free, a conversation that was to start is gone. */
+export async function releaseClaim(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  heldKey: HeldKey | undefined,
+): Promise<void> {
+  try {
+    await deps.store.commit(async db => {
+      await releaseConversation(db, claim.lease);
+      if (heldKey) await freeIdempotencyKey(db, heldKey);
+    });
+  } catch (cause) {
+    // The caller has its own error already; the lease ends by itself.
+    deps.logger?.warn('A turn could not be given back', {
+      conversationId: claim.lease.conversationId,
+      error: cause,
+    });
+  }
+}
+
+async function renewLease(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  heldKey: HeldKey | undefined,
+): Promise<{ readonly held: boolean; readonly heldKey: HeldKey | undefined }> {
+  const { store } = deps;
+  return store.commit(async db => {
+    const now = store.engine.now();
+    if (!(await renewConversationLease(db, now, claim.lease, LEASE_MS))) return { held: false, heldKey };
+    if (!heldKey) return { held: true, heldKey };
+    const token = await renewIdempotencyKey(db, now, { ...heldKey, leaseMs: LEASE_MS });
+    return token === undefined ? { held: false, heldKey } : { held: true, heldKey: { ...heldKey, token } };
+  });
+}
+
+/** What was played and waits to be committed. */
+interface PlayedTurn {
+  readonly steps: readonly ConversationStep[];
+  /** The one that answers. */
+  readonly step: ConversationStep;
+  readonly audit: readonly AuditEntry[];
+  readonly counters: Counters;
+  readonly state: ConversationState;
+  readonly failure: StepsRun['failure'];
+}
+
+async function playTurn(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  agent: CompiledAgent,
+  message: TurnMessage,
+  signal: AbortSignal,
+): Promise<PlayedTurn> {
+  const { found } = claim;
+  const counters = parseCounters(found?.counters ?? '{}');
+  const steps: ConversationStep[] = [];
+  const audit: AuditEntry[] = [];
+  let past: PastStep | undefined;
+  let history: readonly PastStep[] = [];
+  let failure: StepsRun['failure'];
+  let ended = false;
+
+  const play = async (input: string | undefined) => {
+    const memory = createTurnMemory({
+      input,
+      counters,
+      last: past,
+      history,
+      properties: found?.properties ?? {},
+      context: message.context,
+      now: () => deps.clock.now(),
+    });
+    const index = (found?.stepCount ?? 0) + steps.length;
+    const run = await runSteps(agent, index, memory, toolsOf(deps, claim, signal));
+    const at = deps.clock.now();
+    const output = toConversationOutput(memory, run.failure ? [run.failure.task] : []);
+    steps.push({ index, input, data: toStepData(memory, at), output, createdAt: at });
+    audit.push(...run.audit);
+    countActions(counters, memory.actions);
+    failure = run.failure;
+    ended = memory.actions.includes(CONVERSATION_END);
+    past = toPastStep(output);
+    history = [...history, past];
+  };
+
+  if (found) {
+    past = toPastStep(JSON.parse(found.lastOutput) as ConversationOutput);
+    if (agent.needsHistory) {
+      history = (await listConversationOutputs(deps.store.db, found.id)).map(toPastStep);
+    }
+  } else {
+    await play(undefined);
+  }
+  if (message.input !== undefined && !failure && !ended) await play(message.input);
+
+  const state = failure ? 'ERROR' : ended ? 'ENDED' : 'READY';
+  return { steps, step: steps.at(-1)!, audit, counters, state, failure };
+}
+
+function toolsOf(deps: TurnDeps, claim: TurnClaim, signal: AbortSignal): StepTools {
+  return {
+    clock: deps.clock,
+    random: deps.random,
+    signal,
+    conversation: {
+      conversationId: claim.lease.conversationId,
+      agentId: claim.agentId,
+      agentVersion: claim.agentVersion,
+      environment: claim.environment,
+      userId: claim.userId,
+    },
+  };
+}
+
+/** Gives the answer bubble by bubble; before a bubble with a delay the agent "types" for so many milliseconds. */
+async function speak(
+  deps: TurnDeps,
+  output: ConversationOutput,
+  reader: TurnReader,
+  signal: AbortSignal,
+): Promise<void> {
+  let index = 0;
+  for (const item of output.output ?? []) {
+    if (item.type !== 'text' || item.text === undefined) continue;
+    const { delay } = item;
+    if (typeof delay === 'number' && delay > 0) await deps.clock.sleep(delay, signal);
+    reader.onEvent?.({ type: 'reply-delta', text: item.text, index });
+    index += 1;
+  }
+}
+
+async function commitTurn(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  heldKey: HeldKey | undefined,
+  played: PlayedTurn,
+): Promise<TurnAnswer> {
+  const { conversationId } = claim.lease;
+  const { state, step, failure } = played;
+  const answer = toTurnAnswer(
+    {
+      id: conversationId,
+      agentId: claim.agentId,
+      agentVersion: claim.agentVersion,
+      userId: claim.userId,
+      environment: claim.environment,
+      properties: claim.found?.properties ?? {},
+    },
+    state,
+    step,
+  );
+  await deps.store.commit(async db => {
+    const held = await finishTurn(db, claim.lease, {
+      state,
+      stepCount: step.index + 1,
+      counters: JSON.stringify(played.counters),
+      at: step.createdAt,
+    });
+    if (!held) throw leaseLost(conversationId);
+    await insertConversationSteps(db, conversationId, played.steps);
+    await insertAuditEntries(db, played.audit);
+    if (!heldKey) return;
+    if (failure) await freeIdempotencyKey(db, heldKey);
+    else if (!(await answerIdempotencyKey(db, { ...heldKey, answer }))) throw leaseLost(conversationId);
+  });
+  return answer;
+}
+
+/** What the caller is told of a step that threw: which one. Why is in the log. */
+function stepFailed(
+  deps: TurnDeps,
+  claim: TurnClaim,
+  { task, cause }: NonNullable<StepsRun['failure']>,
+): PlatformError {
+  const { conversationId } = claim.lease;
+  deps.logger?.error('A step of a turn failed', {
+    conversationId,
+    agentId: claim.agentId,
+    step: task.taskId,
+    error: cause,
+  });
+  return new PlatformError(
+    'internal',
+    `Agent "${claim.agentId}" failed in its step ${task.taskId}; the server log says why.`,
+    { details: { conversationId }, cause },
+  );
+}

@@ -1,0 +1,122 @@
+import type { ConversationOutput, OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
+import type { Counters, PastStep, QuickReply, TurnMemory } from './step.ts';
+
+/** Action every greeting turn starts with (platform.md 3.1). */
+export const CONVERSATION_START = 'CONVERSATION_START';
+/** Action that ends the conversation after the turn that raised it. */
+export const CONVERSATION_END = 'CONVERSATION_END';
+
+/** The memory with what only the turn itself sets. */
+export interface RunningMemory extends TurnMemory {
+  /** The workflow whose step runs now: noted on every remembered value. */
+  workflowId: string | undefined;
+}
+
+/** The memory of a turn before its first step. */
+export function createTurnMemory(start: {
+  readonly input: string | undefined;
+  readonly counters: Counters;
+  readonly last: PastStep | undefined;
+  readonly history: readonly PastStep[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly now: () => number;
+}): RunningMemory {
+  const remembered: StepDatum[] = [];
+  return {
+    input: start.input,
+    expressions: [],
+    intents: [],
+    actions: start.input === undefined ? [CONVERSATION_START] : [],
+    output: [],
+    quickReplies: [],
+    counters: start.counters,
+    last: start.last,
+    history: start.history,
+    properties: start.properties,
+    context: start.context,
+    workflowId: undefined,
+    remembered,
+    remember(key, value) {
+      const datum: StepDatum = { key, value, timestamp: start.now() };
+      if (this.workflowId !== undefined) datum.originWorkflowId = this.workflowId;
+      remembered.push(datum);
+    },
+  };
+}
+
+/** Something that failed in a turn, as readers see it: what, never why. */
+export interface TaskError {
+  readonly taskId: string;
+  readonly message: string;
+}
+
+/** What readers get of a turn (platform.md 1.7). */
+export function toConversationOutput(
+  memory: TurnMemory,
+  taskErrors: readonly TaskError[],
+): ConversationOutput {
+  const output: ConversationOutput = {
+    ...(memory.input !== undefined && { input: memory.input }),
+    expressions: memory.expressions,
+    intents: memory.intents,
+    actions: memory.actions,
+    output: memory.output,
+    quickReplies: memory.quickReplies.map(toStoredQuickReply),
+  };
+  return taskErrors.length === 0 ? output : { ...output, taskErrors };
+}
+
+/** Everything the turn remembers, under the keys of platform.md 1.7. */
+export function toStepData(memory: TurnMemory, at: number): StepDatum[] {
+  const data: StepDatum[] = [];
+  const add = (key: string, value: unknown) => data.push({ key, value, timestamp: at });
+  if (memory.input !== undefined) {
+    add('input:initial', memory.input);
+    add('input', memory.input);
+  }
+  for (const [name, value] of Object.entries(memory.context)) add(`context:${name}`, value);
+  add('expressions', memory.expressions);
+  add('intents', memory.intents);
+  add('actions', memory.actions);
+  data.push(...memory.remembered);
+  return data;
+}
+
+/** An earlier turn as conditions and output choice look back at it. */
+export function toPastStep(output: ConversationOutput): PastStep {
+  return {
+    input: output.input,
+    expressions: output.expressions ?? [],
+    actions: output.actions ?? [],
+    quickReplies: output.quickReplies ?? [],
+  };
+}
+
+/** The texts of an answer, one a bubble. */
+export function textsOf(output: readonly OutputItem[]): string[] {
+  return output.flatMap(item => (item.type === 'text' && item.text !== undefined ? [item.text] : []));
+}
+
+/** Names of rules and actions come from people, so the maps have no prototype to meet. */
+export function parseCounters(json: string): Counters {
+  const stored = JSON.parse(json) as Partial<Counters>;
+  return { rules: withoutPrototype(stored.rules), actions: withoutPrototype(stored.actions) };
+}
+
+function withoutPrototype(counts: Record<string, number> | undefined): Record<string, number> {
+  return Object.assign(Object.create(null) as Record<string, number>, counts);
+}
+
+/** Every action of the turn counts once, for the turns that follow. */
+export function countActions(counters: Counters, actions: readonly string[]): void {
+  for (const action of new Set(actions)) counters.actions[action] = (counters.actions[action] ?? 0) + 1;
+}
+
+function toStoredQuickReply(reply: QuickReply): { value: string; expressions?: string; isDefault?: boolean } {
+  return {
+    value: reply.value,
+    ...(reply.expressions !== undefined && { expressions: reply.expressions }),
+    ...(reply.isDefault !== undefined && { isDefault: reply.isDefault }),
+  };
+}

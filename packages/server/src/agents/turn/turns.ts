@@ -1,0 +1,99 @@
+import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { Store } from '../../store/store.ts';
+import { releaseConversationsOf } from '../../store/tables/conversations.ts';
+import { deleteExpiredIdempotencyKeys } from '../../store/tables/idempotency-keys.ts';
+import type { Deployments } from '../deployment/deployments.ts';
+import { admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
+import type { TurnRefusal } from './refusal.ts';
+import { releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
+import type { TurnAnswer } from './turn-answer.ts';
+
+/** What turns are made of. */
+export interface TurnDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+  /** Names this node in leases; the same after a restart. */
+  readonly nodeId: string;
+  readonly logger?: Logger | undefined;
+  readonly turnTimeoutMs: number;
+  readonly maxInputChars: number;
+  /** How long an answer is kept for repeats of the call. */
+  readonly idempotencyHours: number;
+}
+
+/** Whether a turn may run; all that can refuse it has been asked. */
+export type TurnAdmission =
+  | { readonly kind: 'claimed'; readonly turn: ClaimedTurn }
+  /** The call was answered before: the stored answer, and nothing runs. */
+  | { readonly kind: 'replay'; readonly answer: TurnAnswer }
+  | { readonly kind: 'refused'; readonly refusal: TurnRefusal };
+
+/** A turn that holds its conversation. Exactly one of its functions is called, once. */
+export interface ClaimedTurn {
+  readonly conversationId: string;
+  readonly agentId: string;
+  readonly environment: Environment;
+  /** See `runTurn`. */
+  run(reader: TurnReader): Promise<TurnAnswer>;
+  /** Gives the turn back with nothing done. */
+  release(): Promise<void>;
+}
+
+export interface Turns {
+  /** Rejects with a `PlatformError` of kind `invalid` for a message no conversation could take. */
+  admitTurn(request: TurnRequest): Promise<TurnAdmission>;
+  /** Frees what a node held when it went down. Called when the node starts, before its doors open. */
+  releaseLeasesOf(nodeId: string): Promise<void>;
+  /** Removes idempotency keys past their time. They are dead before that, too: this only gives their room back. */
+  forgetExpiredKeys(): Promise<void>;
+}
+
+export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deployments, 'compiled'> }): Turns {
+  const { store, deployments } = deps;
+
+  async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<TurnAdmission> {
+    const agent = await deployments.compiled(claim.agentId, claim.agentVersion).catch(async thrown => {
+      await releaseClaim(deps, claim, claim.heldKey);
+      throw thrown;
+    });
+    if (!agent) {
+      await releaseClaim(deps, claim, claim.heldKey);
+      return {
+        kind: 'refused',
+        refusal: { reason: 'agent_unavailable', agentId: claim.agentId, why: 'error' },
+      };
+    }
+    const message = { input: request.input, context: request.context ?? {} };
+    return {
+      kind: 'claimed',
+      turn: {
+        conversationId: claim.lease.conversationId,
+        agentId: claim.agentId,
+        environment: claim.environment,
+        run: reader => runTurn(deps, claim, agent, message, reader),
+        release: () => releaseClaim(deps, claim, claim.heldKey),
+      },
+    };
+  }
+
+  return {
+    async admitTurn(request) {
+      checkRequest(request, deps.maxInputChars);
+      const admission = await store.commit(db => admitTurn(db, deps, request));
+      switch (admission.kind) {
+        case 'claimed':
+          return claimedTurn(admission.claim, request);
+        case 'replay':
+          return { kind: 'replay', answer: admission.answer as TurnAnswer };
+        case 'refused':
+          return admission;
+      }
+    },
+    releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
+    forgetExpiredKeys: () => store.commit(db => deleteExpiredIdempotencyKeys(db, store.engine.now())),
+  };
+}

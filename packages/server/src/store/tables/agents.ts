@@ -1,0 +1,107 @@
+import type { Db } from '../store.ts';
+import { type Descriptor, listDescriptors } from './documents.ts';
+
+/** Who an agent belongs to. What it does is in its documents. */
+export interface AgentRecord {
+  readonly id: string;
+  readonly ownerId: string;
+  /** May MCP clients talk to it at its own address? */
+  readonly mcpEnabled: boolean;
+  readonly createdAt: number;
+}
+
+/** With the words people and models know it by. */
+export interface DescribedAgent extends AgentRecord {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Which agents a list may show. */
+export type AgentScope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'owned'; readonly ownerId: string }
+  | { readonly kind: 'one'; readonly agentId: string };
+
+/** `undefined` also for an agent whose document is deleted. */
+export async function findAgent(db: Db, id: string): Promise<DescribedAgent | undefined> {
+  const row = await db
+    .selectFrom('agents')
+    .innerJoin('documents', join =>
+      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
+    )
+    .selectAll('agents')
+    .select(['documents.name', 'documents.description'])
+    .where('agents.id', '=', id)
+    .where('documents.deleted', '=', 0)
+    .executeTakeFirst();
+  return row && { ...toRecord(row), name: row.name, description: row.description };
+}
+
+/** Was there ever an agent here? */
+export async function hasAgents(db: Db): Promise<boolean> {
+  return (await db.selectFrom('agents').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Owner of the id, also when the agent's document is deleted: an id is never given to somebody else. */
+export async function findAgentOwner(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.selectFrom('agents').select('owner_id').where('id', '=', id).executeTakeFirst();
+  return row?.owner_id;
+}
+
+/** False when the id is taken. */
+export async function insertAgent(db: Db, agent: AgentRecord): Promise<boolean> {
+  const inserted = await db
+    .insertInto('agents')
+    .values({
+      id: agent.id,
+      owner_id: agent.ownerId,
+      mcp_enabled: agent.mcpEnabled ? 1 : 0,
+      created_at: agent.createdAt,
+    })
+    .onConflict(conflict => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function setAgentMcpEnabled(db: Db, id: string, mcpEnabled: boolean): Promise<void> {
+  await db
+    .updateTable('agents')
+    .set({ mcp_enabled: mcpEnabled ? 1 : 0 })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Configurations of agents, deployed or not; see `listDescriptors` for filter and order. */
+export function listAgentDescriptors(
+  db: Db,
+  options: { readonly scope: AgentScope; readonly filter?: string | undefined; readonly limit: number },
+): Promise<Descriptor[]> {
+  const { scope, filter, limit } = options;
+  const within =
+    scope.kind === 'all'
+      ? undefined
+      : db
+          .selectFrom('agents')
+          .select('agents.id')
+          .where(
+            scope.kind === 'owned' ? 'owner_id' : 'agents.id',
+            '=',
+            scope.kind === 'owned' ? scope.ownerId : scope.agentId,
+          );
+  return listDescriptors(db, 'agent', { filter, limit, within });
+}
+
+function toRecord(row: {
+  id: string;
+  owner_id: string;
+  mcp_enabled: number;
+  created_at: number;
+}): AgentRecord {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    mcpEnabled: row.mcp_enabled === 1,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,336 @@
+import type { ConversationState, Environment } from '@patchbay/contract/operations/conversation';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../store.ts';
+import type { DeploymentStatus } from './deployments.ts';
+
+/** A conversation as its row keeps it. */
+export interface ConversationRecord {
+  readonly id: string;
+  readonly agentId: string;
+  readonly agentVersion: number;
+  readonly environment: Environment;
+  readonly userId: string;
+  /** The stored state; while a turn holds the lease, readers are shown IN_PROGRESS instead. */
+  readonly state: ConversationState;
+  /** True while a turn is running. */
+  readonly leased: boolean;
+  readonly stepCount: number;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Everything a turn needs of a conversation that exists already. */
+export interface ConversationForTurn extends ConversationRecord {
+  readonly fence: number;
+  /** JSON, as `finishTurn` wrote it. */
+  readonly counters: string;
+  /** JSON of the latest output. */
+  readonly lastOutput: string;
+  readonly agentOwnerId: string;
+  /** The latest version deployed in the conversation's environment; `undefined` when none is. */
+  readonly deployed: { readonly version: number; readonly status: DeploymentStatus } | undefined;
+}
+
+/** The right to run the next turn. Every claim raises `fence`, so an older holder is recognised. */
+export interface ConversationLease {
+  readonly conversationId: string;
+  readonly fence: number;
+}
+
+export interface DescribedConversation extends ConversationRecord {
+  readonly agentName: string;
+}
+
+/** A new conversation, with its first turn claimed. Readers see it from its first step on. */
+export async function insertClaimedConversation(
+  db: Db,
+  now: RawBuilder<number>,
+  conversation: {
+    readonly id: string;
+    readonly agentId: string;
+    readonly agentVersion: number;
+    readonly environment: Environment;
+    readonly userId: string;
+    readonly holder: string;
+    readonly leaseMs: number;
+    readonly at: number;
+  },
+): Promise<ConversationLease> {
+  await db
+    .insertInto('conversations')
+    .values({
+      id: conversation.id,
+      agent_id: conversation.agentId,
+      agent_version: conversation.agentVersion,
+      environment: conversation.environment,
+      user_id: conversation.userId,
+      state: 'READY' satisfies ConversationState,
+      step_count: 0,
+      counters: '{}',
+      properties: '{}',
+      lease_holder: conversation.holder,
+      lease_until: sql<number>`${now} + ${sql.lit(conversation.leaseMs)}`,
+      lease_fence: 1,
+      created_at: conversation.at,
+      updated_at: conversation.at,
+    })
+    .execute();
+  return { conversationId: conversation.id, fence: 1 };
+}
+
+/** The conversation with its latest output, its agent and what is deployed, in one query: a turn asks this once. */
+export async function findConversationForTurn(
+  db: Db,
+  now: RawBuilder<number>,
+  id: string,
+): Promise<ConversationForTurn | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .innerJoin('agents', 'agents.id', 'conversations.agent_id')
+    .innerJoin('documents', join =>
+      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
+    )
+    .innerJoin('conversation_steps', join =>
+      join
+        .onRef('conversation_steps.conversation_id', '=', 'conversations.id')
+        .on('conversation_steps.step_index', '=', eb => eb('conversations.step_count', '-', 1)),
+    )
+    .leftJoin('deployments', join =>
+      join
+        .onRef('deployments.agent_id', '=', 'conversations.agent_id')
+        .onRef('deployments.environment', '=', 'conversations.environment'),
+    )
+    .select(CONVERSATION_COLUMNS)
+    .select([
+      'conversations.counters',
+      'conversations.lease_fence',
+      'conversation_steps.output as last_output',
+      'agents.owner_id as agent_owner_id',
+      'deployments.agent_version as deployed_version',
+      'deployments.status as deployed_status',
+      now.as('now'),
+    ])
+    .where('conversations.id', '=', id)
+    .where('documents.deleted', '=', 0)
+    .orderBy('deployments.agent_version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return (
+    row && {
+      ...toRecord(row),
+      fence: row.lease_fence,
+      counters: row.counters,
+      lastOutput: row.last_output,
+      agentOwnerId: row.agent_owner_id,
+      deployed:
+        row.deployed_version === null
+          ? undefined
+          : { version: row.deployed_version, status: row.deployed_status === 'READY' ? 'READY' : 'ERROR' },
+    }
+  );
+}
+
+/** `undefined` when somebody else was quicker since the conversation was read. */
+export async function claimConversation(
+  db: Db,
+  now: RawBuilder<number>,
+  claim: {
+    readonly seen: ConversationForTurn;
+    readonly holder: string;
+    readonly leaseMs: number;
+  },
+): Promise<ConversationLease | undefined> {
+  const row = await db
+    .updateTable('conversations')
+    .set(eb => ({
+      lease_holder: claim.holder,
+      lease_until: sql<number>`${now} + ${sql.lit(claim.leaseMs)}`,
+      lease_fence: eb('lease_fence', '+', 1),
+    }))
+    .where('id', '=', claim.seen.id)
+    .where('lease_fence', '=', claim.seen.fence)
+    // A silent holder may have come back and committed meanwhile: the counters that were read would be old.
+    .where('step_count', '=', claim.seen.stepCount)
+    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
+    .returning('lease_fence')
+    .executeTakeFirst();
+  return row && { conversationId: claim.seen.id, fence: row.lease_fence };
+}
+
+/** False when the lease is lost. */
+export async function renewConversationLease(
+  db: Db,
+  now: RawBuilder<number>,
+  lease: ConversationLease,
+  leaseMs: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('conversations')
+    .set({ lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Ends a turn and gives the lease back. False when the lease is lost: then nothing may be committed. */
+export async function finishTurn(
+  db: Db,
+  lease: ConversationLease,
+  result: {
+    readonly state: ConversationState;
+    readonly stepCount: number;
+    readonly counters: string;
+    readonly at: number;
+  },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('conversations')
+    .set({
+      state: result.state,
+      step_count: result.stepCount,
+      counters: result.counters,
+      lease_holder: null,
+      lease_until: null,
+      updated_at: result.at,
+    })
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the lease back with nothing done. A conversation that has no step yet leaves no trace. */
+export async function releaseConversation(db: Db, lease: ConversationLease): Promise<void> {
+  await db
+    .deleteFrom('conversations')
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .where('step_count', '=', 0)
+    .execute();
+  await db
+    .updateTable('conversations')
+    .set({ lease_holder: null, lease_until: null })
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .execute();
+}
+
+/** Frees what a node held when it went down. The raised fence shuts out whatever of it may still be running. */
+export async function releaseConversationsOf(db: Db, holder: string): Promise<void> {
+  await db
+    .deleteFrom('conversations')
+    .where('lease_holder', '=', holder)
+    .where('step_count', '=', 0)
+    .execute();
+  await db
+    .updateTable('conversations')
+    .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
+    .where('lease_holder', '=', holder)
+    .execute();
+}
+
+export async function findConversation(
+  db: Db,
+  now: RawBuilder<number>,
+  id: string,
+): Promise<ConversationRecord | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .select(CONVERSATION_COLUMNS)
+    .select(now.as('now'))
+    .where('id', '=', id)
+    .where('step_count', '>', 0)
+    .executeTakeFirst();
+  return row && toRecord(row);
+}
+
+/** Latest first. */
+export async function listConversations(
+  db: Db,
+  now: RawBuilder<number>,
+  filter: {
+    readonly agentId: string;
+    /** Only this person's; everybody's when `undefined`. */
+    readonly userId: string | undefined;
+    readonly agentVersion?: number | undefined;
+    /** As readers are shown it. */
+    readonly state?: ConversationState | undefined;
+    readonly limit: number;
+  },
+): Promise<DescribedConversation[]> {
+  let query = db
+    .selectFrom('conversations')
+    .leftJoin('documents', join =>
+      join.onRef('documents.id', '=', 'conversations.agent_id').on('documents.type', '=', 'agent'),
+    )
+    .select(CONVERSATION_COLUMNS)
+    .select(['documents.name as agent_name', now.as('now')])
+    .where('conversations.agent_id', '=', filter.agentId)
+    .where('conversations.step_count', '>', 0);
+  if (filter.userId !== undefined) query = query.where('conversations.user_id', '=', filter.userId);
+  if (filter.agentVersion !== undefined) {
+    query = query.where('conversations.agent_version', '=', filter.agentVersion);
+  }
+  const { state } = filter;
+  if (state === 'IN_PROGRESS') query = query.where('conversations.lease_until', '>', now);
+  else if (state !== undefined) {
+    query = query
+      .where('conversations.state', '=', state)
+      .where(eb =>
+        eb.or([eb('conversations.lease_until', 'is', null), eb('conversations.lease_until', '<=', now)]),
+      );
+  }
+  const rows = await query
+    .orderBy('conversations.updated_at', 'desc')
+    .orderBy('conversations.id')
+    .limit(filter.limit)
+    .execute();
+  return rows.map(row => ({ ...toRecord(row), agentName: row.agent_name ?? filter.agentId }));
+}
+
+const CONVERSATION_COLUMNS = [
+  'conversations.id',
+  'conversations.agent_id',
+  'conversations.agent_version',
+  'conversations.environment',
+  'conversations.user_id',
+  'conversations.state',
+  'conversations.lease_until',
+  'conversations.step_count',
+  'conversations.properties',
+  'conversations.created_at',
+  'conversations.updated_at',
+] as const;
+
+function toRecord(row: {
+  id: string;
+  agent_id: string;
+  agent_version: number;
+  environment: string;
+  user_id: string;
+  state: string;
+  lease_until: number | null;
+  step_count: number;
+  properties: string;
+  created_at: number;
+  updated_at: number;
+  now: number;
+}): ConversationRecord {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    agentVersion: row.agent_version,
+    environment: row.environment as Environment,
+    userId: row.user_id,
+    state: row.state as ConversationState,
+    leased: row.lease_until !== null && row.lease_until > row.now,
+    stepCount: row.step_count,
+    properties: JSON.parse(row.properties) as Record<string, unknown>,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,220 @@
+import { readFile } from 'node:fs/promises';
+import type { Role } from '@patchbay/contract/roles';
+import { type EngineName, openTestStore, type TestStore } from '@patchbay/testing/stores';
+import { parse } from 'yaml';
+import {
+  type Conversations,
+  createConversations,
+} from '../../packages/server/src/agents/conversation/conversations.ts';
+import {
+  type AgentFiles,
+  createAgentFiles,
+} from '../../packages/server/src/agents/deployment/agent-files.ts';
+import {
+  createDeployments,
+  type Deployments,
+} from '../../packages/server/src/agents/deployment/deployments.ts';
+import type { TurnRequest } from '../../packages/server/src/agents/turn/admit-turn.ts';
+import type { TurnRefusal } from '../../packages/server/src/agents/turn/refusal.ts';
+import type { TurnReader } from '../../packages/server/src/agents/turn/run-turn.ts';
+import type { StepTools, StepType, TurnMemory } from '../../packages/server/src/agents/turn/step.ts';
+import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
+import type { TurnAnswer } from '../../packages/server/src/agents/turn/turn-answer.ts';
+import {
+  type ClaimedTurn,
+  createTurns,
+  type TurnDeps,
+  type Turns,
+} from '../../packages/server/src/agents/turn/turns.ts';
+import { type Clock, systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { PlatformError } from '../../packages/server/src/kernel/errors.ts';
+import type { Principal } from '../../packages/server/src/kernel/principal.ts';
+
+/** Conversations, turns and deployments on a real store, with one agent deployed: examples/hello.yaml, owned by ann. */
+export interface Rig extends AsyncDisposable {
+  readonly store: TestStore;
+  readonly deployments: Deployments;
+  readonly agentFiles: AgentFiles;
+  readonly turns: Turns;
+  readonly conversations: Conversations;
+  /** Runs before the rules of every turn; a test puts in it what is to happen inside a turn. */
+  insideTurn: (memory: TurnMemory, tools: StepTools) => unknown;
+  /** A second node over the same store. */
+  node(nodeId: string, overrides?: Partial<TurnDeps>): Turns;
+}
+
+export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> = {}): Promise<Rig> {
+  const store = await openTestStore(engine);
+  const clock = systemClock;
+  const stepTypes = STEP_TYPES.map(type =>
+    type.type === 'rules' ? watched(type, () => rig.insideTurn) : type,
+  );
+  const deployments = createDeployments({ store, stepTypes });
+  const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
+  const node = (nodeId: string, more: Partial<TurnDeps> = {}) =>
+    createTurns({
+      store,
+      deployments,
+      clock,
+      random: () => 0.5,
+      nodeId,
+      turnTimeoutMs: 60_000,
+      maxInputChars: 200_000,
+      idempotencyHours: 24,
+      ...overrides,
+      ...more,
+    });
+  const rig: Rig = {
+    store,
+    deployments,
+    agentFiles,
+    turns: node('node-1'),
+    conversations: createConversations({ store }),
+    insideTurn: () => undefined,
+    node,
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+  await agentFiles.deploy(ann, await helloFile());
+  return rig;
+}
+
+/** The step type with a look inside its turns. */
+function watched(type: StepType, inside: () => Rig['insideTurn']): StepType {
+  return {
+    type: type.type,
+    async compile(step, load) {
+      const real = await type.compile(step, load);
+      return {
+        ...(real.needsHistory !== undefined && { needsHistory: real.needsHistory }),
+        async run(memory, tools) {
+          await inside()(memory, tools);
+          return real.run(memory, tools);
+        },
+      };
+    },
+  };
+}
+
+export async function helloFile(changes: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  const text = await readFile(new URL('../../examples/hello.yaml', import.meta.url), 'utf8');
+  return { ...parse(text), ...changes };
+}
+
+function person(id: string, ...roles: Role[]): Principal {
+  return { id, roles: new Set(roles), via: 'user-key', credential: `key of ${id}`, agents: { kind: 'own' } };
+}
+
+export const ann = person('ann', 'patchbay-user');
+export const bob = person('bob', 'patchbay-user');
+export const admin = person('root', 'patchbay-admin');
+/** An agent key for the hello agent. */
+export const helloKey: Principal = {
+  id: 'key:key_hello',
+  roles: new Set(),
+  via: 'agent-key',
+  credential: 'key_hello',
+  agents: { kind: 'one', agentId: 'hello' },
+};
+
+export type SaidRequest = Partial<TurnRequest>;
+
+export async function claim(turns: Turns, request: SaidRequest): Promise<ClaimedTurn> {
+  const admission = await turns.admitTurn(complete(request));
+  if (admission.kind !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(admission)}`);
+  return admission.turn;
+}
+
+/** The whole of a turn, as a plain caller sees it. */
+export async function say(
+  turns: Turns,
+  request: SaidRequest,
+  reader: Partial<TurnReader> = {},
+): Promise<TurnAnswer> {
+  const admission = await turns.admitTurn(complete(request));
+  if (admission.kind === 'replay') return admission.answer;
+  if (admission.kind === 'refused') throw new Error(`refused: ${JSON.stringify(admission.refusal)}`);
+  return admission.turn.run({ signal: new AbortController().signal, ...reader });
+}
+
+export async function refusalOf(turns: Turns, request: SaidRequest): Promise<TurnRefusal> {
+  const admission = await turns.admitTurn(complete(request));
+  if (admission.kind !== 'refused') throw new Error(`not refused: ${admission.kind}`);
+  return admission.refusal;
+}
+
+function complete(request: SaidRequest): TurnRequest {
+  return { principal: ann, access: 'own', agentId: 'hello', ...request };
+}
+
+export const never = new AbortController().signal;
+
+/** What a call rejects with, which must be a `PlatformError`. */
+export async function errorOf(call: Promise<unknown>): Promise<PlatformError> {
+  const thrown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof PlatformError) return thrown;
+  throw new Error('no PlatformError', { cause: thrown });
+}
+
+/** A promise that somebody else settles. */
+export function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: () => resolve() };
+}
+
+/** How many rows each table has that a turn writes. */
+export async function countRows(store: TestStore): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of ['conversations', 'conversation_steps', 'audit_entries', 'idempotency_keys'] as const) {
+    const row = await store.db
+      .selectFrom(table)
+      .select(eb => eb.fn.countAll<number | string>().as('rows'))
+      .executeTakeFirstOrThrow();
+    counts[table] = Number(row.rows);
+  }
+  return counts;
+}
+
+/** What a test sees when the holder of a conversation falls silent: its lease ends. */
+export async function endLease(store: TestStore, conversationId: string): Promise<void> {
+  await store.db
+    .updateTable('conversations')
+    .set({ lease_until: 1 })
+    .where('id', '=', conversationId)
+    .execute();
+}
+
+/** A clock whose sleepers wait until the test moves it. */
+export function createManualClock(): Clock & { advance(ms: number): Promise<void> } {
+  let now = 1_000_000;
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  return {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const sleeper = { until: now + ms, wake: resolve };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper);
+          reject(signal.reason);
+        });
+      }),
+    async advance(ms) {
+      now += ms;
+      for (const sleeper of [...sleepers].filter(({ until }) => until <= now)) {
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+      await new Promise(resolve => setImmediate(resolve));
+    },
+  };
+}
+
+/** The parts as a restart of the same node makes them: nothing is remembered but the store. */
+export function startAgain(rig: Rig): { readonly turns: Turns; readonly deployments: Deployments } {
+  const deployments = createDeployments({ store: rig.store, stepTypes: STEP_TYPES });
+  return { deployments, turns: rig.node('node-1', { deployments } as Partial<TurnDeps>) };
+}
