@@ -1,0 +1,257 @@
+import { isAgentId } from '@patchbay/contract/ids';
+import { z } from 'zod';
+import { LOG_LEVELS } from '../kernel/logger.ts';
+
+/** Allowing everyone everything takes saying it (house rule 16). */
+export const AUTH_OFF_SENTENCE = 'everyone-may-do-everything';
+
+const MIB = 1024 * 1024;
+
+/*
+ * How a value is written: text in the environment, text or its JSON type in the file. Each says what it must be, which
+ * reads well after "but it": the error message and the reference page use the same words.
+ */
+
+function whole(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  const fromText = (value: unknown) =>
+    typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return z.preprocess(fromText, z.int({ error }).min(min, { error }).max(max, { error }));
+}
+
+function choice<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `must be ${orList(values)}` });
+}
+
+function trueOrFalse() {
+  const fromText = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
+  return z.preprocess(fromText, z.boolean({ error: 'must be true or false' }));
+}
+
+function text(error: string, accepts: (value: string) => boolean) {
+  return z.string({ error }).refine(accepts, { error });
+}
+
+function listOf(error: string, accepts: (item: string) => boolean) {
+  const fromText = (value: unknown) =>
+    typeof value === 'string' ? value.split(',').flatMap(item => item.trim().toLowerCase() || []) : value;
+  return z.preprocess(
+    fromText,
+    z.array(z.string({ error }).toLowerCase().refine(accepts, { error }), { error }),
+  );
+}
+
+function orList(values: readonly string[]): string {
+  return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+}
+
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}[a-z0-9_])?)*$/i;
+
+function isHostToListenOn(value: string): boolean {
+  return HOST_NAME.test(value) || URL.canParse(`http://[${value.replace(/^\[|\]$/g, '')}]`);
+}
+
+function isHostHeader(value: string): boolean {
+  const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(value) ?? [];
+  if (host === undefined || Number(port ?? 1) > 65_535 || port === '0') return false;
+  return host.startsWith('[') ? URL.canParse(`http://${host}`) : HOST_NAME.test(host);
+}
+
+function isWebOrigin(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
+}
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[?#\s\\]/.test(value);
+}
+
+function isDatabaseUrl(value: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value);
+}
+
+/** A path of our own must not hide another one, nor the address of an agent (`/<agentId>/mcp`). */
+function isDoorPath(value: string): boolean {
+  if (!/^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*){1,8}$/.test(value)) return false;
+  const [first = '', ...rest] = value.slice(1).split('/');
+  if (first.toLowerCase() === 'mcp') return true;
+  // What looks like an agent id and is none is reserved: another door, the pages, health.
+  const plain = first.toLowerCase();
+  const reserved = /^[a-z0-9][a-z0-9_-]{1,63}$/.test(plain) && !isAgentId(plain);
+  return !reserved && !(rest.length === 1 && rest[0]?.toLowerCase() === 'mcp');
+}
+
+/**
+ * Every setting, once: parsing, defaults, the names in environment and file, and the reference page are made from it.
+ * A section is one level deep. Before adding one, ask who would change it.
+ */
+export const settingsSchema = z.object({
+  host: text('must be an IP address or a host name, without scheme and port', isHostToListenOn)
+    .transform(value => value.replace(/^\[|\]$/g, ''))
+    .default('127.0.0.1')
+    .meta({
+      description:
+        'Address the platform listens on. The default reaches this machine only; `0.0.0.0` or `::` is every network it is in.',
+    }),
+  port: whole(0, 65_535).default(7070).meta({
+    description: 'Port for both doors, REST and the pages. 0 takes a free one.',
+  }),
+  publicUrl: text('must be an http or https URL without user name, query and fragment', isPublicUrl)
+    .transform(value => {
+      const url = new URL(value);
+      return url.origin + url.pathname.replace(/\/+$/, '');
+    })
+    .optional()
+    .meta({
+      description:
+        'Address under which people and MCP clients reach the platform, with the path prefix of a proxy if there is one. The only source of the outside address: forwarded headers are not trusted.',
+      unset: '`http://<host>:<port>`',
+    }),
+  allowedHosts: listOf('must be host names, each with a port or without, separated by commas', isHostHeader)
+    .default([])
+    .meta({
+      description:
+        'Further values of the `Host` header that are answered, besides those of `host` and `publicUrl`. Everything else is refused, against DNS rebinding.',
+    }),
+  allowedOrigins: listOf('must be origins like https://app.example.com, separated by commas', isWebOrigin)
+    .default([])
+    .meta({ description: 'Web origins besides our own whose pages may call the platform from a browser.' }),
+  dataDir: text('must be a folder', value => value !== '' && !value.includes('\0'))
+    .default('~/.patchbay')
+    .meta({
+      description:
+        'Folder of the embedded store and of what belongs to this machine. `~/` is the home folder; a relative path starts in the working directory.',
+    }),
+  databaseUrl: text('must be a URL that starts with postgres:// or postgresql://', isDatabaseUrl)
+    .optional()
+    .meta({
+      description: 'PostgreSQL server that holds all state, for more than one node.',
+      unset: 'the embedded store in `dataDir`',
+      secret: true,
+    }),
+  auth: choice(['on', 'off']).default('on').meta({
+    description:
+      'With `off`, everyone who reaches the operator door or REST may do everything. The agent door always asks for a credential. Refused when others than this machine can reach the platform.',
+  }),
+  authOffOnNetwork: z
+    .literal(AUTH_OFF_SENTENCE, { error: `must be exactly ${AUTH_OFF_SENTENCE}` })
+    .optional()
+    .meta({
+      description: 'Lets `auth: off` start on a network too. Changes nothing while `auth` is `on`.',
+      unset: 'a refused start',
+    }),
+  operatorDoor: z.object({
+    path: text('must be a path like /mcp that no other page or agent has', isDoorPath)
+      .default('/mcp')
+      .meta({ description: 'Path of the operator door.' }),
+  }),
+  docs: z.object({
+    enabled: trueOrFalse()
+      .default(true)
+      .meta({ description: 'Serve the documentation as tools, resources and REST.' }),
+    path: text('must be a folder', value => value !== '' && !value.includes('\0'))
+      .optional()
+      .meta({
+        description: 'Folder with the pages (`*.md`) that are served.',
+        unset: "Patchbay's own pages",
+      }),
+  }),
+  turn: z.object({
+    timeoutSeconds: whole(1, 3600).default(60).meta({
+      description: 'Seconds a turn may take before it is ended with an error.',
+    }),
+  }),
+  conversation: z.object({
+    maxInputChars: whole(1, 10_000_000).default(200_000).meta({
+      description: 'Characters one message may have. A longer one is refused before anything runs.',
+    }),
+  }),
+  idempotency: z.object({
+    hours: whole(1, 720).default(24).meta({
+      description: 'Hours an idempotency key is remembered with its answer.',
+    }),
+  }),
+  session: z.object({
+    days: whole(1, 90).default(7).meta({ description: 'Days the session of an MCP client stays valid.' }),
+  }),
+  http: z.object({
+    maxBodyBytes: whole(1024, 64 * MIB)
+      .default(4 * MIB)
+      .meta({ description: 'Bytes the body of a request may have, on every door.' }),
+  }),
+  log: z.object({
+    level: choice(LOG_LEVELS)
+      .default('info')
+      .meta({ description: 'The least important lines that are written.' }),
+    format: choice(['auto', 'json', 'pretty']).default('auto').meta({
+      description:
+        'JSON lines, or short readable ones. `auto` is `pretty` on a terminal and `json` elsewhere.',
+    }),
+  }),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+/** One row of the table above. */
+export interface Setting {
+  /** As in the file: `turn.timeoutSeconds`. */
+  readonly key: string;
+  /** As in the environment: `PATCHBAY_TURN_TIMEOUT_SECONDS`. */
+  readonly variable: string;
+  readonly description: string;
+  /** `undefined` when not setting it has a meaning of its own, which `unset` tells. */
+  readonly defaultValue: unknown;
+  readonly unset: string | undefined;
+  /** Its value is never shown. */
+  readonly secret: boolean;
+  /** What a value must be, as it follows "but it". */
+  readonly rule: string;
+}
+
+/** Other names the environment may use: the seeds' spelling of the same setting. */
+export const VARIABLE_ALIASES: ReadonlyMap<string, string> = new Map([['MCP_PUBLIC_URL', 'publicUrl']]);
+
+/** `PATCHBAY_` variables that are no settings of the platform, with what they are. */
+export const OTHER_VARIABLES: ReadonlyMap<string, string> = new Map([
+  [
+    'PATCHBAY_CONFIG',
+    'Configuration file to read instead of `patchbay.config.json` in the working directory.',
+  ],
+  ['PATCHBAY_URL', 'Read by the command line: the platform to talk to.'],
+  ['PATCHBAY_KEY', 'Read by the command line: the key to use there.'],
+]);
+
+function variableOf(key: string): string {
+  const words = key.replaceAll('.', '_').replace(/[A-Z]/g, letter => `_${letter}`);
+  return `PATCHBAY_${words.toUpperCase()}`;
+}
+
+function row(key: string, schema: z.ZodType): Setting {
+  const meta = schema.meta() ?? {};
+  // No value is of this kind, so each schema says what it wants instead.
+  const rule = schema.safeParse(Symbol(key)).error?.issues[0]?.message ?? '';
+  return {
+    key,
+    variable: variableOf(key),
+    description: meta.description ?? '',
+    defaultValue: schema.safeParse(undefined).data,
+    unset: typeof meta.unset === 'string' ? meta.unset : undefined,
+    secret: meta.secret === true,
+    rule,
+  };
+}
+
+/** The table as rows, in its order. */
+export const SETTINGS: readonly Setting[] = Object.entries(settingsSchema.shape).flatMap(([name, schema]) =>
+  schema instanceof z.ZodObject
+    ? Object.entries(schema.shape).map(([inner, leaf]) => row(`${name}.${inner}`, leaf as z.ZodType))
+    : [row(name, schema)],
+);
+
+/** A default as people read it. */
+export function defaultText(value: unknown): string {
+  return Array.isArray(value) && value.length === 0 ? 'none' : String(value);
+}
