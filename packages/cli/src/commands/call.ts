@@ -1,0 +1,166 @@
+import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
+import type { Command } from 'commander';
+import { usageError } from '../cli-error.ts';
+import { connect } from '../connection.ts';
+import type { Io } from '../io.ts';
+import { addConnectionOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
+import { indent, shellWord, table, writeJson, writeLine } from '../text.ts';
+
+/** What the published schema says about one argument, as far as a command line needs it. */
+interface ArgumentSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+}
+
+interface CallOptions extends SharedOptions {
+  readonly arg?: readonly string[];
+  /** The arguments as text; `true` when the flag came without them and only asks for JSON, which calls always print. */
+  readonly arguments?: string | true;
+}
+
+/** Every operation is a command below `call`, made from its definition: a new one needs nothing here. */
+export function addCall(program: Command, io: Io): void {
+  const call = program
+    .command('call')
+    .description('call any operation; the result is printed as JSON')
+    .argument('[operation]', 'its name; --list shows them all')
+    .option('--list', 'list the operations')
+    .option('--json', 'print the list as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx patchbay call --list
+  npx patchbay call chat_with_agent --help
+  npx patchbay call chat_with_agent --arg agentId=demo --arg message=hello
+  npx patchbay call chat_with_agent --json '{"agentId":"demo","message":"hello"}'`,
+    )
+    .action((operation: string | undefined, options: { list?: boolean }, command: Command) => {
+      if (options.list && operation === undefined) return listOperations(io, sharedOptions(command));
+      throw usageError(
+        operation === undefined
+          ? 'Name an operation; `patchbay call --list` shows them all.'
+          : `There is no operation ${operation}; \`patchbay call --list\` shows them all.`,
+      );
+    });
+  // One help entry for each of them would hide the ones above.
+  call.configureHelp({ ...call.configureHelp(), visibleCommands: () => [] });
+  for (const operation of OPERATIONS) addOperation(call, io, operation);
+}
+
+function addOperation(call: Command, io: Io, operation: Operation): void {
+  const command = addConnectionOptions(call.command(operation.name))
+    .description(operation.description)
+    .option('--arg <name=value>', 'one argument; repeat for more', (text, before?: string[]) => [
+      ...(before ?? []),
+      text,
+    ])
+    .option('--json [arguments]', 'the arguments as one JSON object')
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText('after', () => `\n${argumentHelp(operation)}`);
+  command.action(async () => {
+    const own = command.opts();
+    const options = { ...sharedOptions(command), arguments: own.json } as CallOptions;
+    const args = readArguments(operation, options);
+    const { client } = await connect(io, options);
+    writeJson(io.stdout, await client.call(operation.name, args as never));
+  });
+}
+
+function listOperations(io: Io, options: SharedOptions): void {
+  if (options.json) {
+    const operations = OPERATIONS.map(({ name, title, description }) => ({ name, title, description }));
+    writeJson(io.stdout, { count: operations.length, operations });
+  } else {
+    const rows = OPERATIONS.map(operation => [operation.name, operation.title]);
+    writeLine(io.stdout, table([['OPERATION', 'WHAT IT DOES'], ...rows]));
+  }
+}
+
+function argumentHelp(operation: Operation): string {
+  const { schemas, required } = argumentsOf(operation);
+  const names = Object.keys(schemas);
+  const rows = names.map(name => {
+    const { type = 'any', description = '', enum: values } = schemas[name]!;
+    return [
+      name,
+      values ? values.join('|') : type,
+      `${required.has(name) ? 'Required. ' : ''}${description}`,
+    ];
+  });
+  const example = operation.examples[0] ?? Object.fromEntries([...required].map(name => [name, '...']));
+  const words = Object.entries(example).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return ` --arg ${shellWord(`${name}=${text}`)}`;
+  });
+  return [
+    ...(names.length === 0 ? ['It takes no arguments.'] : ['Arguments:', indent(table(rows), '  ')]),
+    '',
+    'Example:',
+    `  npx patchbay call ${operation.name}${words.join('')}`,
+  ].join('\n');
+}
+
+/** The arguments of `--json`, then those of `--arg` over them. Values are checked by the platform, which says it best. */
+function readArguments(operation: Operation, options: CallOptions): Record<string, unknown> {
+  const { schemas, required } = argumentsOf(operation);
+  const args = typeof options.arguments === 'string' ? parseArguments(options.arguments) : {};
+  const given = new Map<string, string[]>();
+  for (const pair of options.arg ?? []) {
+    const split = pair.indexOf('=');
+    if (split < 1) throw usageError(`--arg takes name=value, not '${pair}'.`);
+    const name = pair.slice(0, split);
+    given.set(name, [...(given.get(name) ?? []), pair.slice(split + 1)]);
+  }
+  for (const [name, texts] of given) {
+    const schema = schemas[name];
+    if (!schema) {
+      const known = Object.keys(schemas).join(', ') || 'no arguments';
+      throw usageError(`${operation.name} has no argument ${name}; it takes ${known}.`);
+    }
+    args[name] = argumentValue(name, texts, schema);
+  }
+  const missing = [...required].find(name => args[name] === undefined || args[name] === null);
+  if (missing !== undefined) throw usageError(`Missing required argument: ${missing}`);
+  return args;
+}
+
+function parseArguments(text: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // Falls to the sentence below, as JSON that is no object.
+  }
+  throw usageError(`--json takes the arguments as one JSON object, such as '{"agentId":"demo"}'.`);
+}
+
+function argumentValue(name: string, texts: readonly string[], schema: ArgumentSchema): unknown {
+  if (schema.type === 'array')
+    return texts.flatMap(text => (text.startsWith('[') ? parseValue(name, text) : [text]));
+  const text = texts[0]!;
+  if (texts.length > 1)
+    throw usageError(`--arg ${name} was given ${texts.length} times; it takes one value.`);
+  if (schema.type === 'string') return text;
+  return parseValue(name, text, schema.type);
+}
+
+function parseValue(name: string, text: string, type = 'JSON value'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw usageError(`--arg ${name}: '${text}' is no ${type}.`, { cause });
+  }
+}
+
+function argumentsOf(operation: Operation): {
+  schemas: Readonly<Record<string, ArgumentSchema>>;
+  required: ReadonlySet<string>;
+} {
+  const schema = operation.input.toJSONSchema({ io: 'input' });
+  return {
+    schemas: (schema.properties ?? {}) as Record<string, ArgumentSchema>,
+    required: new Set(schema.required ?? []),
+  };
+}

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { demoAgent, type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
+import { createTestIo } from '../testing/test-io.ts';
+
+let platform: FakePlatform;
+
+/** Echoes, and offers choices after `menu`. */
+function talk({ message, conversationId = 'conv_new' }: Record<string, unknown>): unknown {
+  if (message === 'busy') return { status: 'BUSY', message: 'Still working on the message before.' };
+  if (message === 'gone') return { status: 'CONVERSATION_NOT_ACTIVE', message: 'It has ended.' };
+  return {
+    conversationId,
+    agentId: 'demo',
+    agentResponse: `echo ${message}`,
+    agentResponseParts: [`echo ${message}`, '\u001b[2Jsecond part'],
+    quickReplies: message === 'menu' ? ['Tea', 'Coffee', '3'] : [],
+    conversationState: message === 'bye' ? 'ENDED' : 'READY',
+  };
+}
+
+beforeAll(async () => {
+  platform = await startFakePlatform();
+  platform.handlers.create_conversation = ({ agentId }) => ({ conversationId: 'conv_new', agentId });
+  platform.handlers.read_conversation = () => ({
+    conversationOutputs: [{ output: [{ type: 'text', text: 'Welcome!' }], quickReplies: [{ value: 'Yes' }] }],
+  });
+  platform.handlers.talk_to_agent = talk;
+  platform.handlers.chat_with_agent = talk;
+});
+afterAll(() => platform.stop());
+beforeEach(() => {
+  platform.calls.length = 0;
+});
+
+const said = (): unknown[] => platform.calls.flatMap(call => call.args.message ?? []);
+
+describe('chat --message', () => {
+  it('prints the answer, one part a line, and nothing that could move the cursor', async () => {
+    const io = createTestIo({ home: platform.home });
+    expect(await io.run('chat', 'demo', '--message', 'hello')).toBe(0);
+    expect(io.out()).toBe('echo hello\n[2Jsecond part\n');
+    expect(platform.calls.map(call => call.name)).toEqual(['chat_with_agent']);
+  });
+
+  it('prints the whole result with --json and goes on with --conversation', async () => {
+    const io = createTestIo({ home: platform.home });
+    await io.run('chat', 'demo', '--message', 'hello', '--conversation', 'conv_old', '--json');
+    expect(JSON.parse(io.out())).toMatchObject({ conversationId: 'conv_old', agentResponse: 'echo hello' });
+  });
+
+  it('exits 1 when the message was not processed', async () => {
+    const io = createTestIo({ home: platform.home });
+    expect(await io.run('chat', 'demo', '--message', 'busy')).toBe(1);
+    expect(io.err()).toBe('patchbay: Still working on the message before.\n');
+  });
+});
+
+describe('chat without an agent', () => {
+  it('talks to the only one, and asks for a name where there are more', async () => {
+    const io = createTestIo({ home: platform.home });
+    expect(await io.run('chat', '--message', 'hi')).toBe(0);
+    expect(platform.calls.at(-1)!.args.agentId).toBe('demo');
+
+    const discover = platform.handlers.discover_agents!;
+    platform.handlers.discover_agents = () => ({
+      count: 2,
+      agents: [demoAgent, { ...demoAgent, agentId: 'other' }],
+    });
+    try {
+      expect(await io.run('chat', '--message', 'hi')).toBe(2);
+      expect(io.err()).toContain('there are: demo, other.');
+    } finally {
+      platform.handlers.discover_agents = discover;
+    }
+  });
+});
+
+describe('chat with piped input', () => {
+  it('sends every line into one conversation, in order, numbers as they are', async () => {
+    const io = createTestIo({ home: platform.home });
+    io.stdin.end('menu\n\n1\r\nbye');
+    expect(await io.run('chat', 'demo')).toBe(0);
+    expect(said()).toEqual(['menu', '1', 'bye']);
+    expect(new Set(platform.calls.slice(1).map(call => call.args.conversationId))).toEqual(
+      new Set(['conv_new']),
+    );
+    expect(io.out()).toBe(['menu', '1', 'bye'].map(message => `echo ${message}\n[2Jsecond part\n`).join(''));
+  });
+});
+
+describe('chat at a terminal', () => {
+  async function type(
+    io: ReturnType<typeof createTestIo>,
+    text: string,
+    until: () => boolean,
+  ): Promise<void> {
+    io.stdin.write(text);
+    await vi.waitFor(() => expect(until()).toBe(true));
+    // The answer is printed before the next prompt is.
+    await sleep(20);
+  }
+
+  it('greets, numbers the quick replies, and takes a number, a text or Ctrl-D', async () => {
+    const io = createTestIo({ home: platform.home, terminal: true });
+    const ended = io.run('chat', 'demo');
+    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    expect(io.out()).toContain('Welcome!\n  1) Yes\n');
+
+    await type(io, '1\r', () => said().length === 1);
+    await type(io, 'menu\r', () => said().length === 2);
+    expect(io.out()).toContain('  1) Tea\n  2) Coffee\n  3) 3\n');
+    await type(io, '2\r', () => said().length === 3);
+    // Nothing is offered now, so a number is a number.
+    await type(io, '2\r', () => said().length === 4);
+    expect(said()).toEqual(['Yes', 'menu', 'Coffee', '2']);
+
+    io.stdin.write('\u0004');
+    expect(await ended).toBe(0);
+    expect(io.err()).toContain('npx patchbay chat demo --conversation conv_new');
+  });
+
+  it('sends a number that is itself a quick reply as it is', async () => {
+    const io = createTestIo({ home: platform.home, terminal: true });
+    const ended = io.run('chat', 'demo');
+    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await type(io, 'menu\r', () => said().length === 1);
+    await type(io, '3\r', () => said().length === 2);
+    expect(said()).toEqual(['menu', '3']);
+    io.stdin.write('\u0004');
+    await ended;
+  });
+
+  it('goes on after a busy answer, and ends with one that is final', async () => {
+    const io = createTestIo({ home: platform.home, terminal: true });
+    const ended = io.run('chat', 'demo');
+    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await type(io, 'busy\r', () => said().length === 1);
+    expect(io.err()).toContain('Still working on the message before.\n');
+    await type(io, 'gone\r', () => said().length === 2);
+    expect(await ended).toBe(1);
+    expect(io.err()).toContain('patchbay: It has ended.\n');
+  });
+
+  it('ends when the agent ends the conversation', async () => {
+    const io = createTestIo({ home: platform.home, terminal: true });
+    const ended = io.run('chat', 'demo');
+    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    io.stdin.write('bye\r');
+    expect(await ended).toBe(0);
+    expect(io.err()).toContain('The conversation is over.');
+  });
+
+  it('ends with Ctrl-C while an answer is awaited', async () => {
+    const io = createTestIo({
+      home: platform.home,
+      terminal: true,
+      fetch: (url, init) =>
+        String(url).includes('/messages')
+          ? new Promise((_, reject) => {
+              init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+            })
+          : fetch(url, init),
+    });
+    const ended = io.run('chat', 'demo');
+    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    io.stdin.write('hello\r');
+    await sleep(20);
+    io.stdin.write('\u0003');
+    expect(await ended).toBe(0);
+  });
+});

@@ -1,0 +1,165 @@
+import { createInterface } from 'node:readline';
+import type { Client, OperationOutput } from '@patchbay/contract/client';
+import type { ConversationSnapshot, TalkResult } from '@patchbay/contract/operations/conversation';
+import type { Command } from 'commander';
+import { CliError, EXIT, usageError } from '../cli-error.ts';
+import { connect } from '../connection.ts';
+import type { Io } from '../io.ts';
+import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
+import { printable, writeLine } from '../text.ts';
+
+interface ChatOptions extends SharedOptions {
+  readonly message?: string;
+  readonly conversation?: string;
+}
+
+/** One exchange with the agent: sends and prints the answer. */
+type Say = (message: string, signal?: AbortSignal) => Promise<TalkResult>;
+
+export function addChat(program: Command, io: Io): void {
+  addSharedOptions(program.command('chat'))
+    .description('talk to an agent')
+    .argument('[agentId]', 'id of the agent; may be left out when there is only one')
+    .option('--message <text>', 'say this, print the answer and end')
+    .option('--conversation <id>', 'go on with this conversation instead of starting one')
+    .addHelpText(
+      'after',
+      `
+Quick replies are offered with numbers: type the number or anything else.
+With --json every answer is one line of JSON, which holds the conversationId.
+
+Examples:
+  npx patchbay chat demo
+  npx patchbay chat demo --message hello
+  printf 'hello\\nbye\\n' | npx patchbay chat demo    one message a line, one conversation`,
+    )
+    .action(async (agentId: string | undefined, _: unknown, command: Command) =>
+      chat(io, agentId, sharedOptions(command) as ChatOptions),
+    );
+}
+
+async function chat(io: Io, given: string | undefined, options: ChatOptions): Promise<void> {
+  const { client } = await connect(io, options);
+  const agentId = given ?? (await onlyAgent(client));
+  if (options.message !== undefined) {
+    const { message, conversation: conversationId } = options;
+    const answer = await client.call('chat_with_agent', { agentId, message, conversationId });
+    printAnswer(io, options, answer);
+    return requireProcessed(answer);
+  }
+  const conversationId =
+    options.conversation ?? (await client.call('create_conversation', { agentId })).conversationId;
+  const say: Say = async (message, signal) => {
+    const call = { agentId, conversationId, message };
+    const answer = await client.call('talk_to_agent', call, signal ? { signal } : {});
+    printAnswer(io, options, answer);
+    return answer;
+  };
+  if (!io.stdin.isTTY) return talkByLines(io, say);
+  const greeting = await client.call('read_conversation', { conversationId });
+  if (!options.json) {
+    writeLine(io.stderr, `Talking to ${agentId}. End with Ctrl-D.`);
+    for (const line of latestTexts(greeting)) writeLine(io.stdout, printable(line));
+  }
+  const isOver = await talkAtTerminal(io, say, latestQuickReplies(greeting));
+  if (isOver) writeLine(io.stderr, 'The conversation is over.');
+  else
+    writeLine(io.stderr, `Go on later with: npx patchbay chat ${agentId} --conversation ${conversationId}`);
+}
+
+async function onlyAgent(client: Client): Promise<string> {
+  const { agents } = await client.call('discover_agents', {});
+  if (agents.length === 1) return agents[0]!.agentId;
+  if (agents.length === 0) {
+    throw new CliError(
+      EXIT.failed,
+      'There is no agent to talk to; deploy one with `patchbay agents deploy FILE`.',
+    );
+  }
+  const ids = agents.map(agent => agent.agentId).join(', ');
+  throw usageError(
+    `Name the agent to talk to, for example \`patchbay chat ${agents[0]!.agentId}\`; there are: ${ids}.`,
+  );
+}
+
+/** Standard input that is no terminal: every line is a message, nothing but answers goes to stdout. */
+async function talkByLines(io: Io, say: Say): Promise<void> {
+  for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') requireProcessed(await say(line));
+  }
+}
+
+/** Talks until the person or the agent ends it; says whether it was the agent. */
+async function talkAtTerminal(io: Io, say: Say, offered: readonly string[]): Promise<boolean> {
+  const terminal = createInterface({ input: io.stdin, output: io.stdout, terminal: true, prompt: 'you> ' });
+  const interrupted = new AbortController();
+  terminal.on('SIGINT', () => {
+    interrupted.abort();
+    terminal.close();
+  });
+  let choices = offered;
+  const ask = (): void => {
+    if (interrupted.signal.aborted) return;
+    for (const [index, choice] of choices.entries())
+      writeLine(io.stdout, `  ${index + 1}) ${printable(choice)}`);
+    terminal.prompt();
+  };
+  ask();
+  try {
+    for await (const line of terminal) {
+      if (line.trim() !== '') {
+        const answer = await say(chosen(line, choices), interrupted.signal);
+        if (answer.status !== 'BUSY') requireProcessed(answer);
+        else writeLine(io.stderr, answer.message ?? 'The agent is still busy with another message.');
+        if (answer.conversationState === 'ENDED') return true;
+        choices = answer.quickReplies ?? [];
+      }
+      ask();
+    }
+  } catch (thrown) {
+    if (!interrupted.signal.aborted) throw thrown;
+  }
+  writeLine(io.stdout);
+  return false;
+}
+
+/** A number picks the quick reply of that number, unless a quick reply reads just so. */
+function chosen(line: string, choices: readonly string[]): string {
+  const typed = line.trim();
+  if (choices.includes(typed) || !/^\d{1,3}$/.test(typed)) return line;
+  return choices[Number(typed) - 1] ?? line;
+}
+
+/** Throws when the message was not processed. */
+function requireProcessed({ status, message }: TalkResult): void {
+  if (status !== undefined) {
+    throw new CliError(EXIT.failed, message ?? `The message was not processed: ${status}.`);
+  }
+}
+
+function printAnswer(io: Io, options: ChatOptions, answer: TalkResult): void {
+  if (options.json) {
+    io.stdout.write(`${JSON.stringify(answer)}\n`);
+    return;
+  }
+  const texts = answer.agentResponseParts?.length ? answer.agentResponseParts : [answer.agentResponse ?? ''];
+  for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
+  if (answer.conversationState === 'AWAITING_HUMAN') {
+    writeLine(io.stderr, 'The conversation waits for a person to decide.');
+  }
+}
+
+function latestTexts(snapshot: OperationOutput<'read_conversation'>): string[] {
+  const output = latestOutput(snapshot)?.output ?? [];
+  return output.flatMap(item => (item.text === undefined ? [] : [item.text]));
+}
+
+function latestQuickReplies(snapshot: ConversationSnapshot): string[] {
+  return (latestOutput(snapshot)?.quickReplies ?? []).map(reply => reply.value);
+}
+
+function latestOutput(
+  snapshot: ConversationSnapshot,
+): NonNullable<ConversationSnapshot['conversationOutputs']>[number] | undefined {
+  return snapshot.conversationOutputs?.at(-1);
+}

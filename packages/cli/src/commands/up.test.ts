@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Io, RunningPlatform, StartPlatform } from '../io.ts';
+import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
+import { createTestIo } from '../testing/test-io.ts';
+
+const FIRST_KEY = `oag_${'f'.repeat(64)}`;
+
+let platform: FakePlatform;
+
+beforeAll(async () => {
+  platform = await startFakePlatform();
+});
+afterAll(() => platform.stop());
+
+function running(over: Partial<RunningPlatform> = {}): RunningPlatform {
+  return {
+    url: platform.url,
+    operatorUrl: `${platform.url}/mcp`,
+    agentUrl: agentId => `${platform.url}/${agentId}/mcp`,
+    dataDir: platform.dataDir,
+    firstStart: true,
+    firstKey: FIRST_KEY,
+    authOff: false,
+    stop: async () => {},
+    ...over,
+  };
+}
+
+/** Runs `up` until its screen is complete, then stops it as Ctrl-C does. */
+async function screen(
+  over: Partial<Io> & { terminal?: boolean },
+  state?: Partial<RunningPlatform>,
+  ...words: string[]
+) {
+  const start = vi.fn<StartPlatform>(async () => running(state));
+  const io = createTestIo({ home: platform.home, startPlatform: start, ...over });
+  const ended = io.run('up', ...words);
+  await vi.waitFor(() => expect(io.out()).not.toBe(''));
+  io.signals.emit('SIGINT');
+  return { io, start, exitCode: await ended };
+}
+
+describe('up', () => {
+  it('shows a person both addresses, the first key once, an entry to paste and a line to try', async () => {
+    const { io, start, exitCode } = await screen({ terminal: true });
+    expect(exitCode).toBe(0);
+    expect(start.mock.calls[0]![0]).toMatchObject({
+      interactive: true,
+      home: platform.home,
+      logTo: io.stderr,
+    });
+    const out = io.out();
+    expect(out).toContain(`${platform.url}/mcp    every tool`);
+    expect(out).toContain(`${platform.url}/demo/mcp    one agent`);
+    expect(out).toContain(`shown this once:\n    ${FIRST_KEY}\n`);
+    expect(out).toContain('Ctrl-C');
+    const { mcpServers } = JSON.parse(/\n( {4}\{\n[\s\S]+?\n {4}\})\n/.exec(out)![1]!);
+    expect(mcpServers).toEqual({
+      patchbay: { url: `${platform.url}/mcp`, headers: { Authorization: `Bearer ${FIRST_KEY}` } },
+      'patchbay-demo': { url: `${platform.url}/demo/mcp`, headers: { Authorization: `Bearer ${FIRST_KEY}` } },
+    });
+    const curl = /^ {4}(curl .+)$/m.exec(out)![1]!;
+    expect(curl).toBe(
+      `curl -s ${platform.url}/demo/mcp -H "Authorization: Bearer ${FIRST_KEY}" -H 'Content-Type: application/json' ` +
+        `-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo","arguments":{"message":"hello"}}}'`,
+    );
+  });
+
+  it('shows no key where no terminal is, but how to make one and an entry that needs none', async () => {
+    const { io, start } = await screen({});
+    expect(start.mock.calls[0]![0].interactive).toBe(false);
+    expect(io.out() + io.err()).not.toContain('oag_');
+    expect(io.out()).toContain('npx patchbay keys create --scope agents --scope operator');
+    const { mcpServers } = JSON.parse(/\n( {4}\{\n[\s\S]+?\n {4}\})\n/.exec(io.out())![1]!);
+    expect(mcpServers['patchbay-demo']).toEqual({
+      command: '/opt/node',
+      args: ['/opt/patchbay.mjs', 'stdio', 'demo'],
+    });
+    expect(io.out()).toContain('Bearer $(npx patchbay keys create --scope agents 2>/dev/null)"');
+  });
+
+  it('tells the entry of a platform with another data folder where to look', async () => {
+    const { io } = await screen({ home: '/elsewhere' });
+    expect(io.out()).toContain(`"PATCHBAY_DATA_DIR": "${platform.dataDir}"`);
+  });
+
+  it('prints one line of JSON with --json', async () => {
+    const { io } = await screen({}, { firstStart: false }, '--json');
+    expect(JSON.parse(io.out())).toEqual({
+      url: platform.url,
+      operatorUrl: `${platform.url}/mcp`,
+      agentUrl: `${platform.url}/demo/mcp`,
+      dataDir: platform.dataDir,
+      firstStart: false,
+    });
+  });
+
+  it('says aloud that authentication is off, and what to do without an agent', async () => {
+    const discover = platform.handlers.discover_agents!;
+    platform.handlers.discover_agents = () => ({ count: 0, agents: [] });
+    try {
+      const { io } = await screen({}, { authOff: true });
+      expect(io.out()).toContain('Authentication is off');
+      expect(io.out()).toContain('npx patchbay agents deploy FILE');
+      expect(io.out()).toContain('"name":"list_docs"');
+    } finally {
+      platform.handlers.discover_agents = discover;
+    }
+  });
+
+  it('asks the platform it started, whatever the environment names', async () => {
+    const env = { PATCHBAY_URL: 'http://127.0.0.1:2', PATCHBAY_KEY: 'oag_other' };
+    const { io } = await screen({ env });
+    expect(io.out()).toContain('/demo/mcp');
+  });
+});
+
+describe('stopping up', () => {
+  it('waits for the platform, takes a doubled Ctrl-C for one, and a later one for impatience', async () => {
+    let now = 0;
+    const stop = vi.fn(() => new Promise<void>(() => {}));
+    const io = createTestIo({
+      home: platform.home,
+      now: () => now,
+      startPlatform: async () => running({ stop }),
+    });
+    const ended = io.run('up');
+    await vi.waitFor(() => expect(io.out()).not.toBe(''));
+    io.signals.emit('SIGINT');
+    now = 50;
+    io.signals.emit('SIGINT');
+    expect(await Promise.race([ended, sleep(50, 'waiting')])).toBe('waiting');
+    now = 5000;
+    io.signals.emit('SIGINT');
+    expect(await ended).toBe(1);
+    expect(stop).toHaveBeenCalledTimes(1);
+    expect(io.signals.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('exits 1 with one sentence when the port is taken or the platform refuses to start', async () => {
+    const taken = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' });
+    const io = createTestIo({ home: platform.home, startPlatform: () => Promise.reject(taken) });
+    expect(await io.run('up')).toBe(1);
+    expect(io.err()).toContain('The port is taken');
+    const other = createTestIo({
+      home: platform.home,
+      startPlatform: () => Promise.reject(new Error('No.')),
+    });
+    expect(await other.run('up')).toBe(1);
+    expect(other.err()).toBe('patchbay: No.\n');
+  });
+});

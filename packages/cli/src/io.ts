@@ -1,0 +1,46 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** Everything a command touches outside itself, so tests can drive commands as functions. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+  readonly osPlatform: NodeJS.Platform;
+  readonly fetch: typeof fetch;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly signals: Signals;
+  /** How a program without our path or Node starts this command line: an absolute command and its first arguments. */
+  readonly self: { readonly command: string; readonly args: readonly string[] };
+  readonly startPlatform: StartPlatform;
+}
+
+/** Where Ctrl-C and `kill` arrive; `process` is one. */
+export interface Signals {
+  on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
+  off(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
+}
+
+/** `startPatchbay` of `@patchbay/server/main`. */
+export type StartPlatform = (options: {
+  readonly env: Record<string, string | undefined>;
+  readonly home: string;
+  readonly cwd: string;
+  readonly logTo: NodeJS.WritableStream;
+  readonly interactive: boolean;
+}) => Promise<RunningPlatform>;
+
+export interface RunningPlatform {
+  readonly url: string;
+  readonly operatorUrl: string;
+  agentUrl(agentId: string): string;
+  readonly dataDir: string;
+  readonly firstStart: boolean;
+  /** The key minted at the first start, and only when a person is looking. */
+  readonly firstKey?: string | undefined;
+  readonly authOff: boolean;
+  stop(): Promise<void>;
+}

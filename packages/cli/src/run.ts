@@ -1,0 +1,65 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT, toCliError } from './cli-error.ts';
+import { addAgents } from './commands/agents.ts';
+import { addCall } from './commands/call.ts';
+import { addChat } from './commands/chat.ts';
+import { addConnect } from './commands/connect.ts';
+import { addKeys } from './commands/keys.ts';
+import { addStdio } from './commands/stdio.ts';
+import { addUp } from './commands/up.ts';
+import type { Io } from './io.ts';
+import { addSharedOptions } from './shared-options.ts';
+import { writeLine } from './text.ts';
+
+/** Runs one command line and gives the exit code. Whatever goes wrong becomes one sentence on stderr. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    await buildProgram(io).parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' });
+    return EXIT.ok;
+  } catch (thrown) {
+    // Commander has already written its help or its sentence.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const error = toCliError(thrown);
+    writeLine(io.stderr, `patchbay: ${error.message}`);
+    return error.exitCode;
+  }
+}
+
+function buildProgram(io: Io): Command {
+  const program = new Command('patchbay')
+    .description(
+      "A two-way MCP platform: every agent is an MCP server, and every MCP server is an agent's tool.",
+    )
+    .exitOverride()
+    // So `call` can have a --json of its own.
+    .enablePositionalOptions()
+    .configureOutput({
+      writeOut: text => io.stdout.write(text),
+      writeErr: text => io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'patchbay: ')),
+    })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx patchbay up                                  start the platform
+  npx patchbay chat demo                           talk to an agent
+  npx patchbay connect claude-code                 let an MCP host in
+  npx patchbay agents deploy my-agent.yaml         deploy an agent
+  KEY=$(npx patchbay keys create)                  make a key
+  npx patchbay call discover_agents                call any operation
+
+Commands talk to the platform of this machine as its owner. PATCHBAY_URL and PATCHBAY_KEY reach another one.
+
+Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not reachable.`,
+    );
+  addSharedOptions(program);
+  addUp(program, io);
+  addChat(program, io);
+  addConnect(program, io);
+  addAgents(program, io);
+  addKeys(program, io);
+  addCall(program, io);
+  addStdio(program, io);
+  return program;
+}

@@ -1,0 +1,79 @@
+import { createClient } from '@patchbay/contract/client';
+import { type Connection, type ConnectionOptions, findConnection } from '../connection.ts';
+import type { Io } from '../io.ts';
+
+/** Where a message goes, and the credential for it. */
+export interface Entrance {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** One MCP door of a platform that may be restarted while we run. */
+export interface Door {
+  /** Asked before every message: a restarted platform has another owner token, perhaps another port. */
+  enter(): Promise<Entrance>;
+  /** After a 401: may another try with `enter` end otherwise? */
+  renew(refused: Entrance): Promise<boolean>;
+  /** Gives back what was made for this bridge. */
+  close(): Promise<void>;
+}
+
+/** `/mcp`: opens to the owner of this machine's platform as well as to a key. */
+export function operatorDoor(io: Io, options: ConnectionOptions): Door {
+  async function enter(): Promise<Entrance> {
+    const { baseUrl, token } = await findConnection(io, options);
+    return { url: `${baseUrl}/mcp`, token };
+  }
+  return {
+    enter,
+    renew: async refused => (await enter()).token !== refused.token,
+    close: async () => {},
+  };
+}
+
+/**
+ * `/{agentId}/mcp`: opens to keys only. Without one given, the owner makes one for this bridge, which ends with it; should
+ * we be killed, it ends within a day.
+ */
+export function agentDoor(io: Io, options: ConnectionOptions, agentId: string): Door {
+  let made: Promise<{ id: string; key: string }> | undefined;
+
+  const restClient = (connection: Connection) => createClient({ ...connection, fetch: io.fetch });
+
+  async function keyFor(connection: Connection): Promise<string | undefined> {
+    if (!connection.asLocalOwner) return connection.token;
+    made ??= restClient(connection)
+      .call('create_key', { name: `stdio ${agentId}`, scopes: ['agents'], expiresInDays: 1 })
+      .catch(thrown => {
+        made = undefined;
+        throw thrown;
+      });
+    return (await made).key;
+  }
+
+  return {
+    async enter() {
+      const connection = await findConnection(io, options);
+      return { url: `${connection.baseUrl}/${agentId}/mcp`, token: await keyFor(connection) };
+    },
+
+    async renew(refused) {
+      const connection = await findConnection(io, options);
+      const current = made && (await made);
+      if (!connection.asLocalOwner || !current) return false;
+      // Another message has renewed it meanwhile.
+      if (current.key !== refused.token) return true;
+      // A key that is still active was refused for another reason: the agent, not the key.
+      const { keys } = await restClient(connection).call('list_keys', {});
+      if (keys.some(key => key.id === current.id)) return false;
+      made = undefined;
+      return true;
+    },
+
+    async close() {
+      if (!made) return;
+      const { id } = await made;
+      await restClient(await findConnection(io, options)).call('revoke_key', { keyId: id });
+    },
+  };
+}
