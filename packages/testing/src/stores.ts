@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type StoreOptions } from '@patchbay/server/store/open-store';
 import type { Store } from '@patchbay/server/store/store';
+import pg from 'pg';
 import { inject } from 'vitest';
 
 declare module 'vitest' {
@@ -61,4 +62,27 @@ async function newDatabase(engine: EngineName): Promise<{
     beforeClose: async () => {},
     afterClose: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** An empty PostgreSQL database of its own, for a whole platform. Disposing drops it, with whoever is still connected. */
+export async function newTestDatabase(): Promise<{ readonly url: string } & AsyncDisposable> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const server = inject('postgresUrl');
+  await onServer(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    [Symbol.asyncDispose]: () => onServer(server, `drop database ${name} with (force)`),
+  };
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
 import type { Store } from '../store/store.ts';
-import { type AgentRecord, findAgent } from '../store/tables/agents.ts';
+import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
 import { findKeyByHash } from '../store/tables/keys.ts';
 import { type CredentialHeaders, readCredential } from './credential.ts';
 import { hashKeyToken } from './key/key-token.ts';
@@ -43,7 +43,7 @@ export interface Authenticator {
   agentDoor(
     agentId: string,
     request: AuthRequest,
-  ): Promise<Outcome<{ readonly principal: Principal; readonly agent: AgentRecord }, AuthRefusal>>;
+  ): Promise<Outcome<{ readonly principal: Principal; readonly agent: DescribedAgent }, AuthRefusal>>;
 }
 
 const ANONYMOUS: Principal = {

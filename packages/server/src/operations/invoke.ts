@@ -21,7 +21,11 @@ export interface Operations {
   ): Promise<Record<string, unknown>>;
 }
 
-export function createOperations(handlers: OperationHandlers): Operations {
+export function createOperations(
+  handlers: OperationHandlers,
+  /** Told when a caller with the right role reached for what is not theirs. */
+  onAccessDenied: (operation: string) => void,
+): Operations {
   const byName = new Map<string, Operation>(OPERATIONS.map(definition => [definition.name, definition]));
 
   function admits(definition: Operation, principal: Principal): boolean {
@@ -44,7 +48,9 @@ export function createOperations(handlers: OperationHandlers): Operations {
         const handler = handlers[definition.name] as OperationHandler<OperationName>;
         return await handler(input as never, call);
       } catch (thrown) {
-        throw toPlatformError(thrown, definition.name);
+        const error = toPlatformError(thrown, definition.name);
+        if (error.kind === 'forbidden') onAccessDenied(definition.name);
+        throw error;
       }
     },
   };

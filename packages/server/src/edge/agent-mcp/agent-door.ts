@@ -43,6 +43,20 @@ const INPUT_SCHEMA: Tool['inputSchema'] = {
   required: ['message'],
 };
 
+const MESSAGE_MISSING: PreparedCall = {
+  streams: false,
+  run: async () => ({
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: JSON.stringify({ error: 'message: a text is needed.', errorCode: 'BAD_REQUEST' }),
+      },
+    ],
+  }),
+  abandon: async () => {},
+};
+
 /** `/{agentId}/mcp`: one agent as one tool (seed 002). */
 export function createAgentDoor(deps: {
   readonly turns: Turns;
@@ -71,10 +85,13 @@ export function createAgentDoor(deps: {
       },
     ],
 
-    async prepareCall({ principal, card }, tool, args): Promise<PreparedCall> {
+    async prepareCall({ principal, card }, tool, args, era): Promise<PreparedCall> {
       if (tool !== card.agentId) {
         throw new PlatformError('invalid', `name: this endpoint has one tool, "${card.agentId}".`);
       }
+      // The stateless era wants arguments that break the tool's schema answered as a result, for the model to read; what the
+      // seed documents, such as an empty message, keeps its status in every era (B-78).
+      if (era === 'stateless' && args.message === undefined) return MESSAGE_MISSING;
       const call = readArguments(args);
       const admission = await turns.admitTurn({
         principal,

@@ -7,6 +7,9 @@ export interface Caller {
   readonly principal: Principal;
 }
 
+/** `older` has a handshake, `stateless` (2026-07-28) has none. */
+export type Era = 'older' | 'stateless';
+
 /** What a tool call may use while it runs. */
 export interface CallContext {
   readonly signal: AbortSignal;
@@ -27,9 +30,9 @@ export interface PreparedCall {
 /** The resource half of a door, where it has one. */
 export interface DoorResources<C extends Caller> {
   list(caller: C): Promise<{ resources: { uri: string; name: string; title?: string; mimeType?: string }[] }>;
-  templates(caller: C): {
+  templates(caller: C): Promise<{
     resourceTemplates: { uriTemplate: string; name: string; title?: string; mimeType?: string }[];
-  };
+  }>;
   /** `undefined` when there is no such resource. */
   read(caller: C, uri: string): Promise<{ uri: string; mimeType: string; text: string } | undefined>;
   /** The JSON-RPC integer of a refused read (E-67). */
@@ -48,7 +51,7 @@ export interface McpDoor<C extends Caller> {
    * Everything that can refuse a call, before the first byte of an answer. Rejects with a `PlatformError`, answered as a
    * protocol error with its documented HTTP status.
    */
-  prepareCall(caller: C, tool: string, args: Record<string, unknown>): Promise<PreparedCall>;
+  prepareCall(caller: C, tool: string, args: Record<string, unknown>, era: Era): Promise<PreparedCall>;
   readonly resources?: DoorResources<C>;
   /** An error worth an operator's attention, with its cause. */
   onFailure(caller: C, error: PlatformError): void;

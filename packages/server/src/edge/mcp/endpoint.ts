@@ -20,7 +20,7 @@ import { randomBase32 } from '../../kernel/ids.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { readJsonBody } from '../http/body.ts';
 import { type Cancellation, Cancellations } from './cancellations.ts';
-import type { Caller, McpDoor, PreparedCall } from './door.ts';
+import type { Caller, Era, McpDoor, PreparedCall } from './door.ts';
 import { idOf, isObject, type JsonRpcId, jsonRpcErrorResponse, toJsonRpcError } from './json-rpc.ts';
 import { streamWithFirstByte } from './stream.ts';
 
@@ -148,12 +148,12 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
   }
 
   /** Prepares a `tools/call` whose form is right; a wrong form is left to the SDK's own refusal. */
-  async function prepare(message: unknown, caller: C): Promise<PreparedCall | undefined> {
+  async function prepare(message: unknown, caller: C, era: Era): Promise<PreparedCall | undefined> {
     if (!isJSONRPCRequest(message) || message.method !== 'tools/call' || !isObject(message.params))
       return undefined;
     const { name, arguments: args = {} } = message.params;
     if (typeof name !== 'string' || !isObject(args)) return undefined;
-    return door.prepareCall(caller, name, args);
+    return door.prepareCall(caller, name, args, era);
   }
 
   function refusal(id: JsonRpcId, thrown: unknown, caller: C): Response {
@@ -166,7 +166,7 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
     let prepared: PreparedCall | undefined;
     if (carriesModernHeaders(request.headers, body)) {
       try {
-        prepared = await prepare(body, caller);
+        prepared = await prepare(body, caller, 'stateless');
       } catch (thrown) {
         return refusal(idOf(body), thrown, caller);
       }
@@ -200,7 +200,7 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
     }
     let prepared: PreparedCall | undefined;
     try {
-      prepared = await prepare(body, caller);
+      prepared = await prepare(body, caller, 'older');
     } catch (thrown) {
       return refusal(idOf(body), thrown, caller);
     }
@@ -403,15 +403,24 @@ function hasModernMeta(body: unknown): boolean {
 
 /**
  * Nothing is prepared for a request the stateless era's rules are going to refuse: a header or `_meta` key that must be
- * there and is not. (Unequal ones were found by the classification.)
+ * there and is not, or a header that says another thing than the body.
  */
 function carriesModernHeaders(headers: Headers, body: unknown): boolean {
   const meta = metaOf(body);
+  if (!isObject(body) || !isObject(body.params)) return false;
   return (
     meta?.[PROTOCOL_VERSION_META_KEY] === MODERN_REVISION &&
     meta[CLIENT_CAPABILITIES_META_KEY] !== undefined &&
     headers.has('mcp-protocol-version') &&
-    headers.has('mcp-method') &&
-    headers.has('mcp-name')
+    headers.get('mcp-method') === body.method &&
+    headerSays(headers.get('mcp-name'), body.params.name)
+  );
+}
+
+/** A header may carry a value as it is or, marked, in base64. */
+function headerSays(header: string | null, value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    (header === value || header === `=?base64?${Buffer.from(value).toString('base64')}?=`)
   );
 }

@@ -1,68 +1,76 @@
-import type { DocsPages } from '../../docs/pages.ts';
-import type { Principal } from '../../kernel/principal.ts';
+import { listDocs, readDocs } from '@patchbay/contract/operations/docs';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Operations } from '../../operations/invoke.ts';
 import type { DoorResources } from '../mcp/door.ts';
 import type { OperatorCaller } from './operator-door.ts';
 
 const MARKDOWN = 'text/markdown';
+const INDEX = {
+  uri: 'patchbay://docs/index',
+  name: 'index',
+  title: 'All documentation pages',
+  mimeType: MARKDOWN,
+};
+const TEMPLATE = {
+  uriTemplate: 'patchbay://docs/{name}',
+  name: 'page',
+  title: 'One documentation page',
+  mimeType: MARKDOWN,
+};
 
-/** `patchbay://docs/index` and `patchbay://docs/{name}` (E-65); `eddi://docs/...` is read too (decisions.md 1). */
-export function docsResources(
-  docs: DocsPages,
-  authorize: (principal: Principal) => void,
-): DoorResources<OperatorCaller> {
+/**
+ * The documentation as resources (E-65): the same two operations as the tools, so the same roles and the same switch.
+ * `eddi://docs/...` is read too (decisions.md 1).
+ */
+export function docsResources(operations: Operations): DoorResources<OperatorCaller> {
+  const callOf = ({ principal }: OperatorCaller) => ({
+    principal,
+    signal: new AbortController().signal,
+    progress: () => {},
+  });
+
+  async function pageNames(caller: OperatorCaller): Promise<string[]> {
+    const { docs } = await operations.invoke(listDocs, {}, callOf(caller));
+    return docs as string[];
+  }
+
   return {
     forbiddenCode: -32005,
 
-    async list({ principal }) {
-      authorize(principal);
-      const pages = (await docs.list()).map(name => ({
-        uri: `patchbay://docs/${name}`,
-        name,
-        mimeType: MARKDOWN,
-      }));
-      if (pages.length === 0) return { resources: [] };
+    async list(caller) {
+      const names = await pageNames(caller);
+      if (names.length === 0) return { resources: [] };
       return {
         resources: [
-          {
-            uri: 'patchbay://docs/index',
-            name: 'index',
-            title: 'All documentation pages',
-            mimeType: MARKDOWN,
-          },
-          ...pages,
+          INDEX,
+          ...names.map(name => ({ uri: `patchbay://docs/${name}`, name, mimeType: MARKDOWN })),
         ],
       };
     },
 
-    templates({ principal }) {
-      authorize(principal);
-      return {
-        resourceTemplates: [
-          {
-            uriTemplate: 'patchbay://docs/{name}',
-            name: 'page',
-            title: 'One documentation page',
-            mimeType: MARKDOWN,
-          },
-        ],
-      };
+    async templates(caller) {
+      return { resourceTemplates: (await pageNames(caller)).length === 0 ? [] : [TEMPLATE] };
     },
 
-    async read({ principal }, uri) {
-      authorize(principal);
+    async read(caller, uri) {
       const name = /^(?:patchbay|eddi):\/\/docs\/(.+)$/.exec(uri)?.[1];
-      if (name === undefined) return undefined;
-      if (name === 'index') {
-        const names = await docs.list();
-        if (names.length === 0) return undefined;
+      if (name === undefined || name === 'index') {
+        const names = await pageNames(caller);
+        if (name === undefined || names.length === 0) return undefined;
         return {
           uri,
           mimeType: MARKDOWN,
           text: names.map(page => `- [${page}](patchbay://docs/${page})`).join('\n'),
         };
       }
-      const page = await docs.read(name);
-      return page.ok ? { uri, mimeType: MARKDOWN, text: page.value } : undefined;
+      try {
+        const { markdown } = await operations.invoke(readDocs, { name }, callOf(caller));
+        return { uri, mimeType: MARKDOWN, text: markdown as string };
+      } catch (thrown) {
+        if (thrown instanceof PlatformError && (thrown.kind === 'not_found' || thrown.kind === 'invalid'))
+          return undefined;
+        throw thrown;
+      }
     },
   };
 }

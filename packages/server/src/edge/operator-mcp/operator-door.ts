@@ -1,11 +1,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
-import { TIERS } from '@patchbay/contract/roles';
 import { z } from 'zod';
-import type { DocsPages } from '../../docs/pages.ts';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import type { Principal } from '../../kernel/principal.ts';
 import type { Operations } from '../../operations/invoke.ts';
 import type { Caller, McpDoor } from '../mcp/door.ts';
 import { docsResources } from './docs-resources.ts';
@@ -22,10 +19,9 @@ const INSTRUCTIONS =
 /** `/mcp`: every operation that is a tool, and the documentation as resources (seed 000). */
 export function createOperatorDoor(deps: {
   readonly operations: Operations;
-  readonly docs: DocsPages;
   readonly version: string;
 }): McpDoor<OperatorCaller> {
-  const { operations, docs } = deps;
+  const { operations } = deps;
   const tools = OPERATIONS.filter(definition => definition.tool).map(definition => ({
     definition,
     tool: toTool(definition),
@@ -76,17 +72,9 @@ export function createOperatorDoor(deps: {
       };
     },
 
-    resources: docsResources(docs, requireDocsRole),
+    resources: docsResources(operations),
     onFailure: (caller, error) => caller.log.error('The operator door failed', { error }),
   };
-}
-
-function requireDocsRole(principal: Principal): void {
-  if (TIERS.docs.some(role => principal.roles.has(role))) return;
-  throw new PlatformError(
-    'forbidden',
-    `Reading documentation requires one of roles: ${TIERS.docs.join(', ')}.`,
-  );
 }
 
 /** The published form of an operation: made once a start. */

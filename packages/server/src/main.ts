@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ServerType } from '@hono/node-server';
+import { serve } from '@hono/node-server';
+import manifest from '../package.json' with { type: 'json' };
+import { loadConfig } from './config/load-config.ts';
+import { systemClock } from './kernel/clock.ts';
+import { createLogger, type LogDestination } from './kernel/logger.ts';
+import { createPlatform, type Platform, type PlatformOverrides } from './platform.ts';
+import { lockDataFolder } from './store/data-folder-lock.ts';
+
+export interface StartOptions {
+  /** The process environment, or what stands in for it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+  readonly logTo: LogDestination;
+  /** A person is looking: the first start mints a key to show them. */
+  readonly interactive: boolean;
+}
+
+/** A platform that answers. */
+export interface RunningPatchbay {
+  readonly url: string;
+  readonly operatorUrl: string;
+  agentUrl(agentId: string): string;
+  readonly dataDir: string;
+  readonly firstStart: boolean;
+  /** Minted at the first start when a person is looking. Shown once, kept nowhere. */
+  readonly firstKey: string | undefined;
+  readonly authOff: boolean;
+  readonly platform: Platform;
+  /** Takes no new requests, lets running ones end, and frees the data folder. */
+  stop(): Promise<void>;
+}
+
+/** How long running requests get to end when the platform stops. */
+const DRAIN_MS = 10_000;
+
+/** Environment → config → platform → listen. Rejects with a `PlatformError` that says in one sentence what to mend. */
+export async function startPatchbay(
+  options: StartOptions,
+  overrides: PlatformOverrides = {},
+): Promise<RunningPatchbay> {
+  const { config, secrets, warnings } = loadConfig(options);
+  const logger = createLogger({ ...config.log, destination: options.logTo, clock: systemClock });
+  for (const warning of warnings) logger.warn(warning);
+
+  await using undo = new AsyncDisposableStack();
+  const folder = undo.use(await lockDataFolder(config.dataDir));
+  const localOwnerToken = randomBytes(32).toString('hex');
+  const platform = await createPlatform(
+    {
+      config,
+      version: manifest.version,
+      database:
+        secrets.databaseUrl === undefined
+          ? { kind: 'sqlite', file: join(folder.folder, 'patchbay.db') }
+          : { kind: 'postgres', url: secrets.databaseUrl },
+      nodeId: await nodeIdOf(folder.folder),
+      localOwnerToken,
+      logger,
+    },
+    overrides,
+  );
+  undo.defer(() => platform.close());
+  const firstKey =
+    platform.firstStart && options.interactive
+      ? (
+          await platform.keys.createUserKey(platform.owner.id, {
+            name: 'first start',
+            scopes: ['agents', 'operator'],
+          })
+        ).token
+      : undefined;
+
+  const server = await listen(platform, config.host, config.port);
+  undo.defer(() => stopListening(server));
+  const url = config.publicUrl ?? localUrl(server);
+  const ownerFile = join(folder.folder, 'local-owner');
+  await writePrivate(ownerFile, JSON.stringify({ url: localUrl(server), token: localOwnerToken }));
+  undo.defer(() => rm(ownerFile, { force: true }));
+
+  const running = undo.move();
+  logger.info('Patchbay is ready', { url, dataDir: config.dataDir, engine: platform.store.engine.kind });
+  return {
+    url,
+    operatorUrl: url + config.operatorDoor.path,
+    agentUrl: agentId => `${url}/${agentId}/mcp`,
+    dataDir: config.dataDir,
+    firstStart: platform.firstStart,
+    firstKey,
+    authOff: config.auth === 'off',
+    platform,
+    stop: () => running.disposeAsync(),
+  };
+}
+
+function listen(platform: Platform, hostname: string, port: number): Promise<ServerType> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: platform.app.fetch, hostname, port }, () => resolve(server));
+    server.once('error', reject);
+  });
+}
+
+async function stopListening(server: ServerType): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()));
+  if ('closeIdleConnections' in server) server.closeIdleConnections();
+  const late = setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(late);
+}
+
+/** Where programs on this machine reach the listener. */
+function localUrl(server: ServerType): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  const host =
+    address === '0.0.0.0' || address === '::' ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}
+
+/** The same after a restart, so that this node frees the leases it held before. */
+async function nodeIdOf(folder: string): Promise<string> {
+  const file = join(folder, 'node-id');
+  const existing = await readFile(file, 'utf8').catch(() => '');
+  if (existing.trim() !== '') return existing.trim();
+  const id = `node_${randomUUID()}`;
+  await writePrivate(file, id);
+  return id;
+}
+
+/** For the owner's eyes only, and never half written. */
+async function writePrivate(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+  await rename(draft, file);
+}

@@ -1,0 +1,6 @@
+import type { Conversations } from '../../agents/conversation/conversations.ts';
+import type { OperationHandler } from '../bind.ts';
+
+export function readConversationLog(conversations: Conversations): OperationHandler<'read_conversation_log'> {
+  return (input, { principal }) => conversations.readLog(principal, input);
+}

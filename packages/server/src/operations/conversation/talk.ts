@@ -1,0 +1,42 @@
+import type { TalkResult } from '@patchbay/contract/operations/conversation';
+import { toRefusalError } from '../../agents/turn/refusal.ts';
+import type { Turns } from '../../agents/turn/turns.ts';
+import type { OperationCall } from '../bind.ts';
+
+/**
+ * One message of an operator: admitted, run, answered. A conversation that cannot take it now answers a status, which is a
+ * result and no error; a stale reply is never returned (platform.md 2.2).
+ */
+export async function talk(
+  turns: Turns,
+  request: Omit<Parameters<Turns['admitTurn']>[0], 'principal' | 'access' | 'context'>,
+  { principal, signal, progress }: OperationCall,
+): Promise<TalkResult> {
+  const admission = await turns.admitTurn({
+    ...request,
+    principal,
+    access: 'own-or-admin',
+    context: { mcp: 'true' },
+  });
+  switch (admission.kind) {
+    case 'claimed':
+      return admission.turn.run({ signal, onEvent: event => progress(event.text) });
+    case 'replay':
+      return admission.answer;
+    case 'refused': {
+      const { refusal } = admission;
+      if (refusal.reason === 'busy') {
+        return { status: 'BUSY', conversationId: refusal.conversationId, message: refusal.message };
+      }
+      if (refusal.reason === 'not_active') {
+        return {
+          status: 'CONVERSATION_NOT_ACTIVE',
+          conversationId: refusal.conversationId,
+          conversationState: refusal.state,
+          message: refusal.message,
+        };
+      }
+      throw toRefusalError(refusal);
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { createConversations } from './agents/conversation/conversations.ts';
+import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
+import { createAgentFiles } from './agents/deployment/agent-files.ts';
+import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
+import type { StepType } from './agents/turn/step.ts';
+import { STEP_TYPES } from './agents/turn/steps.ts';
+import { createTurns, type Turns } from './agents/turn/turns.ts';
+import { createAuthenticator } from './auth/authenticate.ts';
+import { createKeys, type Keys } from './auth/key/keys.ts';
+import { createUsers, type Users } from './auth/user/users.ts';
+import type { Config } from './config/config.ts';
+import { createDocsPages } from './docs/pages.ts';
+import { createAgentDoor } from './edge/agent-mcp/agent-door.ts';
+import { createHttpApp } from './edge/http/app.ts';
+import { createHostCheck } from './edge/http/host-check.ts';
+import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
+import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import type { Logger } from './kernel/logger.ts';
+import type { Principal } from './kernel/principal.ts';
+import { createHandlers } from './operations/handlers.ts';
+import { createOperations } from './operations/invoke.ts';
+import { createMetrics } from './records/metrics.ts';
+import { openStore, type StoreOptions } from './store/open-store.ts';
+import type { Store } from './store/store.ts';
+import { hasAgents } from './store/tables/agents.ts';
+import { findOrInsertServerSecret } from './store/tables/server-secrets.ts';
+import { findFirstUser, type User } from './store/tables/users.ts';
+
+/** What tests replace. Nothing outside is ambient (architecture, idea 10). */
+export interface PlatformOverrides {
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly stepTypes?: readonly StepType[];
+}
+
+/** Everything built, no port open. */
+export interface Platform {
+  /** Answers HTTP requests; `main.ts` puts a listener in front of it. */
+  readonly app: ReturnType<typeof createHttpApp>;
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly users: Users;
+  readonly turns: Turns;
+  readonly deployments: Deployments;
+  readonly owner: User;
+  /** True when this start made the installation. */
+  readonly firstStart: boolean;
+  /** Ends open streams and closes the store. */
+  close(): Promise<void>;
+}
+
+/** The composition root: the only file that builds things. */
+export async function createPlatform(
+  options: {
+    readonly config: Config;
+    readonly version: string;
+    readonly database: StoreOptions;
+    /** This node in leases; the same after a restart. */
+    readonly nodeId: string;
+    readonly localOwnerToken: string;
+    readonly logger: Logger;
+  },
+  overrides: PlatformOverrides = {},
+): Promise<Platform> {
+  const { config, version, logger, nodeId } = options;
+  const clock = overrides.clock ?? systemClock;
+  const random = overrides.random ?? systemRandom;
+  const stepTypes = overrides.stepTypes ?? STEP_TYPES;
+
+  const store = await openStore(options.database);
+  const users = createUsers({ store, clock });
+  const { owner, created: firstStart } = await users.ensureOwner();
+  const sessionSecret = await store.commit(db =>
+    findOrInsertServerSecret(db, 'session-id', randomBytes(32), clock.now()),
+  );
+
+  const metrics = createMetrics();
+  const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
+  const keys = createKeys({ store, clock });
+  const deployments = createDeployments({ store, stepTypes, logger });
+  const turns = createTurns({
+    store,
+    deployments,
+    clock,
+    random,
+    nodeId,
+    logger,
+    turnTimeoutMs: config.turn.timeoutSeconds * 1000,
+    maxInputChars: config.conversation.maxInputChars,
+    idempotencyHours: config.idempotency.hours,
+  });
+  const conversations = createConversations({ store });
+  const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
+  const operations = createOperations(
+    createHandlers({ turns, conversations, deployments, agentFiles, docs, keys }),
+    operation => metrics.conversationAccessDenied(operation),
+  );
+
+  const endpointDeps = {
+    clock,
+    sessionSecret,
+    sessionDays: config.session.days,
+    maxBodyBytes: config.http.maxBodyBytes,
+  };
+  const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointDeps);
+  const agentEndpoint = createMcpEndpoint(createAgentDoor({ turns, version }), endpointDeps);
+
+  const app = createHttpApp({
+    logger,
+    metrics,
+    operations,
+    operatorEndpoint,
+    agentEndpoint,
+    operatorPath: config.operatorDoor.path,
+    maxBodyBytes: config.http.maxBodyBytes,
+    hostCheck: createHostCheck({
+      boundHost: config.host,
+      publicUrl: config.publicUrl,
+      allowedHosts: config.allowedHosts,
+      allowedOrigins: config.allowedOrigins,
+    }),
+    authenticator: createAuthenticator({
+      store,
+      clock,
+      authOff: config.auth === 'off',
+      localOwner: { token: options.localOwnerToken, userId: owner.id, roles: owner.roles },
+    }),
+    isReady: () => findFirstUser(store.db).then(Boolean, () => false),
+  });
+
+  await turns.releaseLeasesOf(nodeId);
+  // Not only at the first start: one that was killed before this line is made up for.
+  if (!(await hasAgents(store.db))) await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE);
+  await deployments.checkAll();
+
+  return {
+    app,
+    store,
+    keys,
+    users,
+    turns,
+    deployments,
+    owner,
+    firstStart,
+    async close() {
+      await Promise.all([operatorEndpoint.close(), agentEndpoint.close()]);
+      await store.close();
+    },
+  };
+}
+
+function ownerPrincipal(owner: User): Principal {
+  return {
+    id: owner.id,
+    roles: new Set(owner.roles),
+    via: 'cli',
+    credential: 'local-owner',
+    agents: { kind: 'own' },
+  };
+}
+
+/** 0 ≤ x < 1, from the system's randomness. */
+function systemRandom(): number {
+  return randomBytes(4).readUInt32BE() / 2 ** 32;
+}
