@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../src/testing/eventually.ts';
 import { type FakePlatform, startFakePlatform } from '../src/testing/fake-platform.ts';
 
 const bin = fileURLToPath(new URL('patchbay.mjs', import.meta.url));
@@ -46,12 +47,12 @@ describe('patchbay.mjs', () => {
     child.stdin.write(bytes.subarray(0, cut));
     await new Promise(resolve => setTimeout(resolve, 50));
     child.stdin.write(bytes.subarray(cut));
-    await expect.poll(() => stdout).toContain('\n');
+    await eventually(() => expect(stdout).toContain('\n'));
     const endedAt = performance.now();
     child.stdin.end();
     expect(await exited).toBe(0);
     // Well below the idle time of a connection, which must not keep it.
-    expect(performance.now() - endedAt).toBeLessThan(2000);
+    expect(performance.now() - endedAt).toBeLessThan(3500);
     expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: { said } });
   });
 });
@@ -111,7 +112,7 @@ describe('patchbay.mjs under an old Node', () => {
       stdout += text;
     });
     const exited = new Promise<number | null>(resolve => child.on('exit', resolve));
-    await expect.poll(() => stdout).toContain('\n');
+    await eventually(() => expect(stdout).toContain('\n'));
     expect(JSON.parse(stdout)).toEqual(['call', 'a b', "c'd"]);
     child.kill('SIGTERM');
     expect(await exited).toBe(7);

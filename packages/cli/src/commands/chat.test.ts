@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { demoAgent, type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
 import { createTestIo } from '../testing/test-io.ts';
 
@@ -96,7 +97,7 @@ describe('chat at a terminal', () => {
     until: () => boolean,
   ): Promise<void> {
     io.stdin.write(text);
-    await vi.waitFor(() => expect(until()).toBe(true));
+    await eventually(() => expect(until()).toBe(true));
     // The answer is printed before the next prompt is.
     await sleep(20);
   }
@@ -104,7 +105,7 @@ describe('chat at a terminal', () => {
   it('greets, numbers the quick replies, and takes a number, a text or Ctrl-D', async () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
-    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await eventually(() => expect(io.out()).toContain('you> '));
     expect(io.out()).toContain('Welcome!\n  1) Yes\n');
 
     await type(io, '1\r', () => said().length === 1);
@@ -123,7 +124,7 @@ describe('chat at a terminal', () => {
   it('sends a number that is itself a quick reply as it is', async () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
-    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await eventually(() => expect(io.out()).toContain('you> '));
     await type(io, 'menu\r', () => said().length === 1);
     await type(io, '3\r', () => said().length === 2);
     expect(said()).toEqual(['menu', '3']);
@@ -134,7 +135,7 @@ describe('chat at a terminal', () => {
   it('goes on after a busy answer, and ends with one that is final', async () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
-    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await eventually(() => expect(io.out()).toContain('you> '));
     await type(io, 'busy\r', () => said().length === 1);
     expect(io.err()).toContain('Still working on the message before.\n');
     await type(io, 'gone\r', () => said().length === 2);
@@ -145,7 +146,7 @@ describe('chat at a terminal', () => {
   it('ends when the agent ends the conversation', async () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
-    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await eventually(() => expect(io.out()).toContain('you> '));
     io.stdin.write('bye\r');
     expect(await ended).toBe(0);
     expect(io.err()).toContain('The conversation is over.');
@@ -163,7 +164,7 @@ describe('chat at a terminal', () => {
           : fetch(url, init),
     });
     const ended = io.run('chat', 'demo');
-    await vi.waitFor(() => expect(io.out()).toContain('you> '));
+    await eventually(() => expect(io.out()).toContain('you> '));
     io.stdin.write('hello\r');
     await sleep(20);
     io.stdin.write('\u0003');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Io, RunningPlatform, StartPlatform } from '../io.ts';
+import { eventually } from '../testing/eventually.ts';
 import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
 import { createTestIo } from '../testing/test-io.ts';
 
@@ -36,7 +37,7 @@ async function screen(
   const start = vi.fn<StartPlatform>(async () => running(state));
   const io = createTestIo({ home: platform.home, startPlatform: start, ...over });
   const ended = io.run('up', ...words);
-  await vi.waitFor(() => expect(io.out()).not.toBe(''));
+  await eventually(() => expect(io.out()).not.toBe(''));
   io.signals.emit('SIGINT');
   return { io, start, exitCode: await ended };
 }
@@ -126,7 +127,7 @@ describe('stopping up', () => {
       startPlatform: async () => running({ stop }),
     });
     const ended = io.run('up');
-    await vi.waitFor(() => expect(io.out()).not.toBe(''));
+    await eventually(() => expect(io.out()).not.toBe(''));
     io.signals.emit('SIGINT');
     now = 50;
     io.signals.emit('SIGINT');

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
 import { createTestIo, type TestIo } from '../testing/test-io.ts';
 
@@ -135,7 +136,7 @@ describe('stdio', () => {
     });
     send(call(1, 'slow'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(waiting).toHaveLength(1));
     send(call(1, 'fast'), call('1', 'fast'));
     io.stdin.end();
     expect(await ended).toBe(0);
@@ -167,7 +168,7 @@ describe('stdio', () => {
     });
     send(call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(received()).toEqual([progress]));
+    await eventually(() => expect(received()).toEqual([progress]));
     // The input has ended, but the call is still answered.
     io.stdin.end();
     await sleep(20);
@@ -253,7 +254,7 @@ describe('stdio in the older eras', () => {
     const sessions = serveSessions(() => ({ ok: true }));
     send(initialize, initialized);
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(posted).toHaveLength(2));
+    await eventually(() => expect(posted).toHaveLength(2));
     sessions.forget();
     send(call(1, 'a'), call(2, 'b'), call(3, 'c'));
     io.stdin.end();
@@ -293,9 +294,9 @@ describe('stdio in the older eras', () => {
     });
     send(initialize, initialized, call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(received()).toContainEqual(question));
+    await eventually(() => expect(received()).toContainEqual(question));
     send({ jsonrpc: '2.0', id: 'pause_1', result: { action: 'accept' } });
-    await vi.waitFor(() => expect(received().at(-1)).toMatchObject({ id: 1, result: { done: true } }));
+    await eventually(() => expect(received().at(-1)).toMatchObject({ id: 1, result: { done: true } }));
     io.stdin.end();
     expect(await ended).toBe(0);
   });
@@ -309,10 +310,10 @@ describe('stdio in the older eras', () => {
     });
     send(initialize, initialized, call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(received()).toHaveLength(2));
+    await eventually(() => expect(received()).toHaveLength(2));
     io.stdin.end();
     expect(await ended).toBe(0);
-    await vi.waitFor(() => expect(waiting!.left).toBe(true));
+    await eventually(() => expect(waiting!.left).toBe(true));
   });
 
   it('tells the server of a cancellation and makes no answer up', async () => {
@@ -324,10 +325,10 @@ describe('stdio in the older eras', () => {
     });
     send(initialize, initialized, call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(events).toBeDefined());
+    await eventually(() => expect(events).toBeDefined());
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     send(cancelled);
-    await vi.waitFor(() => expect(posted.at(-1)!.message).toEqual(cancelled));
+    await eventually(() => expect(posted.at(-1)!.message).toEqual(cancelled));
     io.stdin.end();
     expect(await ended).toBe(0);
     expect(received().map(answer => answer.id)).toEqual([0]);
@@ -339,11 +340,11 @@ describe('stdio in the stateless era', () => {
     serve((_, response) => void stream(response));
     send(call(1, 'a', modern), call('1', 'b', modern));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(posted).toHaveLength(2));
+    await eventually(() => expect(posted).toHaveLength(2));
     await sleep(20);
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '1' } });
     const b = posted.find(post => (post.message.params as Json).name === 'b')!;
-    await vi.waitFor(() => expect(b.left).toBe(true));
+    await eventually(() => expect(b.left).toBe(true));
     expect(posted.find(post => post !== b)!.left).toBe(false);
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     io.stdin.end();
@@ -356,7 +357,7 @@ describe('stdio in the stateless era', () => {
     serve((_, response) => void stream(response));
     send({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: modern });
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(posted).toHaveLength(1));
+    await eventually(() => expect(posted).toHaveLength(1));
     io.stdin.end();
     expect(await ended).toBe(0);
   });
@@ -417,7 +418,7 @@ describe('stdio when something is wrong', () => {
     });
     send(call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(received()).toHaveLength(1));
+    await eventually(() => expect(received()).toHaveLength(1));
     down = false;
     await platform.restart();
     send(call(2, 'demo'));
@@ -434,7 +435,7 @@ describe('stdio when something is wrong', () => {
     serve((_, response) => void stream(response));
     send(call(1, 'demo'));
     const ended = io.run('stdio');
-    await vi.waitFor(() => expect(posted).toHaveLength(1));
+    await eventually(() => expect(posted).toHaveLength(1));
     io.signals.emit('SIGTERM');
     expect(await ended).toBe(0);
     expect(received()).toEqual([]);
@@ -466,7 +467,7 @@ describe('stdio with an agent', () => {
     door(token => platform.keys.has(token));
     send(call(1, 'demo'));
     const ended = io.run('stdio', 'demo');
-    await vi.waitFor(() => expect(received()).toHaveLength(1));
+    await eventually(() => expect(received()).toHaveLength(1));
     platform.keys.clear();
     send(call(2, 'demo'), call(3, 'demo'));
     io.stdin.end();

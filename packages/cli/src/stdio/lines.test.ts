@@ -50,8 +50,7 @@ describe('oneLine', () => {
   });
 
   it('leaves numbers no JavaScript can hold as they are', () => {
-    expect(oneLine('{"n":\r\n 12345678901234567890.0, "s": "\u2028"}')).toBe(
-      '{"n":  12345678901234567890.0, "s": "\\u2028"}'.replace('  ', ' '.repeat(2)),
-    );
+    const pretty = '{"n":\r\n12345678901234567890.0, "s": "\u2028"}';
+    expect(oneLine(pretty)).toBe('{"n": 12345678901234567890.0, "s": "\\u2028"}');
   });
 });

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
 
 const bin = fileURLToPath(new URL('../../bin/patchbay.mjs', import.meta.url));
@@ -129,11 +130,11 @@ describe.each([
       const before = { running, cancelled };
       const abort = new AbortController();
       const call = client.callTool({ name: 'wait', arguments: { ms: 20_000 } }, { signal: abort.signal });
-      await expect.poll(() => running).toBe(before.running + 1);
+      await eventually(() => expect(running).toBe(before.running + 1));
       abort.abort(new Error('enough'));
       await expect(call).rejects.toThrow();
       // In the older eras only a server with sessions can tell which call is meant; this one has none.
-      if (era === 'modern') await expect.poll(() => cancelled).toBe(before.cancelled + 1);
+      if (era === 'modern') await eventually(() => expect(cancelled).toBe(before.cancelled + 1));
       expect((await client.callTool({ name: 'echo', arguments: { text: 'on' } })).content).toEqual([
         { type: 'text', text: 'on' },
       ]);
