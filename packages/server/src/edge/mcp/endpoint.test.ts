@@ -53,6 +53,7 @@ function setUp(
     sessionSecret: new Uint8Array(32).fill(7),
     sessionDays: 1,
     maxBodyBytes: 10_000,
+    keepAliveMs: 15,
   });
   const serve = (
     body: unknown,
@@ -401,6 +402,29 @@ describe('stateless era', () => {
     const response = await serve(call(1, {}, MODERN_META), modernHeaders('tools/call', 'echo'));
     await response.body!.cancel();
     await seen;
+  });
+});
+
+describe.each([
+  ['the older eras', call(1, {}), BOTH],
+  ['the stateless era', call(1, {}, MODERN_META), modernHeaders('tools/call', 'echo')],
+])('a stream in %s', (_era, body, headers) => {
+  it('starts at once and gets comments while the agent is silent', async () => {
+    let answer: (text: string) => void;
+    const { serve } = setUp(
+      () =>
+        new Promise(resolve => {
+          answer = resolve;
+        }),
+    );
+    const response = await serve(body, headers);
+    const reader = response.body!.getReader();
+    const read = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await read()).toBe(': open\n\n');
+    expect(await read()).toMatch(/^: keepalive/);
+    answer!('at last');
+    let text = '';
+    while (!text.includes('at last')) text += await read();
   });
 });
 

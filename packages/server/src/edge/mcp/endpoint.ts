@@ -29,7 +29,7 @@ const OLDER_REVISIONS = ['2025-03-26', '2024-11-05', '2025-06-18', '2025-11-25']
 const MODERN_REVISION = '2026-07-28';
 const REVISION_WITH_BATCHES = '2025-03-26';
 const MAX_BATCH = 50;
-const KEEP_ALIVE_MS = 15_000;
+const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
 export interface McpEndpoint<C extends Caller> {
   /** Serves one HTTP request of an authenticated caller, in whichever era it speaks. */
@@ -57,6 +57,8 @@ interface EndpointDeps {
   readonly sessionSecret: Uint8Array;
   readonly sessionDays: number;
   readonly maxBodyBytes: number;
+  /** How often a silent stream gets a comment, so that no proxy takes it for dead. Default 15 s. */
+  readonly keepAliveMs?: number;
 }
 
 /**
@@ -67,7 +69,8 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
   const cancellations = new Cancellations();
   /** How a request finds its exchange again inside the SDK's factory. */
   const exchanges = new WeakMap<Request, Exchange<C>>();
-  const modernOptions = { legacy: 'reject', keepAliveMs: KEEP_ALIVE_MS } as const;
+  const { keepAliveMs = DEFAULT_KEEP_ALIVE_MS } = deps;
+  const modernOptions = { legacy: 'reject', keepAliveMs } as const;
   const modernFactory = ({ requestInfo }: { requestInfo?: Request }) =>
     buildServer(exchanges.get(requestInfo!)!);
   const modern = createMcpHandler(modernFactory, modernOptions);
@@ -216,13 +219,11 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
     const server = buildServer(exchange);
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !streaming,
-      keepAliveMs: KEEP_ALIVE_MS,
+      keepAliveMs,
     });
     await server.connect(transport);
     const response = await transport.handleRequest(withAcceptOfBoth(request), { parsedBody: body });
-    const isStream = isEventStream(response);
-    if (!isStream) void server.close();
-    return finish(exchange, isStream ? streamWithFirstByte(response, () => void server.close()) : response);
+    return finish(exchange, response, () => void server.close());
   }
 
   async function serveBatch(
@@ -256,13 +257,20 @@ export function createMcpEndpoint<C extends Caller>(door: McpDoor<C>, deps: Endp
     return present.length === 0 ? new Response(null, { status: 202 }) : Response.json(present);
   }
 
-  /** A failure after the first check keeps its status where the answer is one JSON. */
-  async function finish(exchange: Exchange<C>, response: Response): Promise<Response> {
-    if (exchange.prepared && !exchange.started && !isEventStream(response)) {
+  /** The answer as it leaves. `onEnd` runs when nothing more will be sent. */
+  async function finish(
+    exchange: Exchange<C>,
+    response: Response,
+    onEnd: () => void = () => {},
+  ): Promise<Response> {
+    if (isEventStream(response)) return streamWithFirstByte(response, onEnd);
+    onEnd();
+    if (exchange.prepared && !exchange.started) {
       exchange.cancellation?.done();
       await exchange.prepared.abandon();
     }
-    if (isEventStream(response) || exchange.lateStatus === undefined) return response;
+    if (exchange.lateStatus === undefined) return response;
+    // A failure after the first check keeps its status where the answer is one JSON.
     return new Response(response.body, { status: exchange.lateStatus, headers: response.headers });
   }
 
