@@ -1,4 +1,5 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
+import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
 import {
@@ -13,6 +14,16 @@ import {
   startAgain,
   startRig,
 } from './setup.ts';
+
+function countReads(count: () => void): KyselyPlugin {
+  return {
+    transformQuery({ node }) {
+      count();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+}
 
 describe.each(engines)('deployments on %s', (engine: EngineName) => {
   let rig: Rig;
@@ -275,6 +286,17 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(foreign.kind).toBe('agent_not_found');
       expect(foreign.message.replace('hello', 'nobody')).toBe(missing.message);
     });
+  });
+
+  it('are compiled once for many first turns at once', async () => {
+    let reads = 0;
+    const { store } = rig;
+    const counting = { ...store, db: store.db.withPlugin(countReads(() => (reads += 1))) };
+    const { deployments } = startAgain({ ...rig, store: counting });
+    const agents = await Promise.all(Array.from({ length: 8 }, () => deployments.compiled('hello', 1)));
+    expect(new Set(agents).size).toBe(1);
+    // agent, workflow, dictionary, rules, output
+    expect(reads).toBe(5);
   });
 
   it('are checked at start: what does not compile any more is ERROR, what does again is READY', async () => {

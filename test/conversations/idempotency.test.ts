@@ -137,10 +137,10 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
     await setKey({ expires_at: 1 });
     const second = await say(rig.turns, { ...request, input: 'hello' });
     expect(second.conversationId).not.toBe(first.conversationId);
-    await rig.turns.forgetExpiredKeys();
+    await rig.turns.removeLeftovers();
     expect(await countRows(rig.store)).toMatchObject({ idempotency_keys: 1 });
     await setKey({ expires_at: 1 });
-    await rig.turns.forgetExpiredKeys();
+    await rig.turns.removeLeftovers();
     expect(await countRows(rig.store)).toMatchObject({ idempotency_keys: 0 });
   });
 

@@ -294,6 +294,16 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
     });
   });
 
+  it('of a node that never comes back leave no conversation without a step', async () => {
+    const unborn = await claim(rig.turns, { input: 'hours' });
+    const alive = await claim(rig.turns, { input: 'hours' });
+    await endLease(rig.store, unborn.conversationId);
+    await rig.turns.removeLeftovers();
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
+    await expect(unborn.run({ signal: never })).rejects.toBeInstanceOf(Fault);
+    expect((await alive.run({ signal: never })).conversationState).toBe('READY');
+  });
+
   describe('that end early', () => {
     it('leave nothing behind when their time is up', async () => {
       const turns = rig.node('node-1', { turnTimeoutMs: 30 });

@@ -14,4 +14,3 @@ export const newConversationId = () => `conv_${randomBase32(26)}`;
 export const newAgentId = () => `agent_${randomBase32(20)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;
-export const newAuditId = () => `audit_${randomBase32(20)}`;

@@ -54,7 +54,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
   const { store } = deps;
 
   async function find(principal: Principal, conversationId: string): Promise<ConversationRecord> {
-    const conversation = await findConversation(store.db, store.engine.now(), conversationId);
+    const conversation = await findConversation(store.db, store.engine, conversationId);
     if (!conversation) throw conversationNotFound();
     if (!mayUseConversation(principal, 'own-or-admin', conversation.userId)) throw conversationForbidden();
     return conversation;
@@ -79,7 +79,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
     },
 
     async list(principal, { agentId, agentVersion, conversationState, limit }) {
-      const found = await listConversations(store.db, store.engine.now(), {
+      const found = await listConversations(store.db, store.engine, {
         agentId,
         userId: isAdmin(principal) ? undefined : principal.id,
         agentVersion,

@@ -60,10 +60,10 @@ export function createDeployments(deps: {
   readonly logger?: Logger | undefined;
 }): Deployments {
   const { store, stepTypes, logger } = deps;
-  const cache = new Map<string, CompiledAgent>();
+  /** What is being compiled is here too, so that many first turns at once compile once. */
+  const cache = new Map<string, Promise<CompiledAgent | undefined>>();
 
-  function keep(agent: CompiledAgent): void {
-    const key = cacheKey(agent.agentId, agent.version);
+  function keep(key: string, agent: Promise<CompiledAgent | undefined>): void {
     cache.delete(key);
     if (cache.size >= MAX_COMPILED) cache.delete(cache.keys().next().value!);
     cache.set(key, agent);
@@ -87,15 +87,24 @@ export function createDeployments(deps: {
     }
   }
 
-  async function compiled(agentId: string, version: number): Promise<CompiledAgent | undefined> {
-    const kept = cache.get(cacheKey(agentId, version));
-    if (kept) {
-      keep(kept);
-      return kept;
+  async function compileOrNoteError(agentId: string, version: number): Promise<CompiledAgent | undefined> {
+    const key = cacheKey(agentId, version);
+    try {
+      const agent = await compile(agentId, version);
+      if (agent) return agent;
+      cache.delete(key);
+      await store.commit(db => setDeploymentStatus(db, { agentId, agentVersion: version }, 'ERROR'));
+      return undefined;
+    } catch (thrown) {
+      cache.delete(key);
+      throw thrown;
     }
-    const agent = await compile(agentId, version);
-    if (agent) keep(agent);
-    else await store.commit(db => setDeploymentStatus(db, { agentId, agentVersion: version }, 'ERROR'));
+  }
+
+  function compiled(agentId: string, version: number): Promise<CompiledAgent | undefined> {
+    const key = cacheKey(agentId, version);
+    const agent = cache.get(key) ?? compileOrNoteError(agentId, version);
+    keep(key, agent);
     return agent;
   }
 
@@ -103,10 +112,8 @@ export function createDeployments(deps: {
     compiled,
 
     replaced(agent) {
-      for (const kept of cache.values()) {
-        if (kept.agentId === agent.agentId) cache.delete(cacheKey(kept.agentId, kept.version));
-      }
-      keep(agent);
+      for (const key of cache.keys()) if (key.startsWith(cacheKey(agent.agentId, ''))) cache.delete(key);
+      keep(cacheKey(agent.agentId, agent.version), Promise.resolve(agent));
     },
 
     async checkAll() {
@@ -185,7 +192,8 @@ export function createDeployments(deps: {
   };
 }
 
-function cacheKey(agentId: string, version: number): string {
+/** No agent id has an `@` in it. */
+function cacheKey(agentId: string, version: number | ''): string {
   return `${agentId}@${version}`;
 }
 

@@ -107,7 +107,7 @@ export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): P
   let heldKey: HeldKey | undefined;
   if (request.idempotencyKey !== undefined) {
     const call = { principalId: request.principal.id, agentId: request.agentId, key: request.idempotencyKey };
-    const claim = await claimIdempotencyKey(db, deps.store.engine.now(), {
+    const claim = await claimIdempotencyKey(db, deps.store.engine, {
       ...call,
       digest: digestOf(request),
       leaseMs: LEASE_MS,
@@ -140,12 +140,12 @@ async function findTarget(
   const { principal, access, agentId, conversationId } = request;
   if (conversationId === undefined) {
     const environment = request.environment ?? 'production';
-    const agent = await findDeployedAgent(db, environment, agentId);
+    const agent = await findDeployedAgent(db, deps.store.engine, environment, agentId);
     if (!agent || !mayUseAgent(principal, access, agent))
       return refused({ reason: 'agent_unknown', agentId });
     return granted({ kind: 'new', environment, deployed: agent.deployed });
   }
-  const conversation = await findConversationForTurn(db, deps.store.engine.now(), conversationId);
+  const conversation = await findConversationForTurn(db, deps.store.engine, conversationId);
   if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
   if (!mayUseConversation(principal, access, conversation.userId)) {
     return refused({ reason: 'unknown_conversation', why: 'foreign' });
@@ -178,7 +178,7 @@ async function claimTarget(
     const { environment } = target;
     const at = clock.now();
     const userId = request.principal.id;
-    const lease = await insertClaimedConversation(db, store.engine.now(), {
+    const lease = await insertClaimedConversation(db, store.engine, {
       id: newConversationId(),
       agentId,
       agentVersion,
@@ -194,7 +194,7 @@ async function claimTarget(
   const seen = target.conversation;
   if (seen.leased) return refused(busy(seen.id));
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
-  const lease = await claimConversation(db, store.engine.now(), { seen, holder: nodeId, leaseMs: LEASE_MS });
+  const lease = await claimConversation(db, store.engine, { seen, holder: nodeId, leaseMs: LEASE_MS });
   if (!lease) return refused(busy(seen.id));
   const { environment, userId, createdAt } = seen;
   return granted({ lease, agentId, agentVersion, environment, userId, createdAt, found: seen });

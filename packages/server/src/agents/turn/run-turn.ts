@@ -126,10 +126,10 @@ async function renewLease(
 ): Promise<{ readonly held: boolean; readonly heldKey: HeldKey | undefined }> {
   const { store } = deps;
   return store.commit(async db => {
-    const now = store.engine.now();
-    if (!(await renewConversationLease(db, now, claim.lease, LEASE_MS))) return { held: false, heldKey };
+    const { engine } = store;
+    if (!(await renewConversationLease(db, engine, claim.lease, LEASE_MS))) return { held: false, heldKey };
     if (!heldKey) return { held: true, heldKey };
-    const token = await renewIdempotencyKey(db, now, { ...heldKey, leaseMs: LEASE_MS });
+    const token = await renewIdempotencyKey(db, engine, { ...heldKey, leaseMs: LEASE_MS });
     return token === undefined ? { held: false, heldKey } : { held: true, heldKey: { ...heldKey, token } };
   });
 }
@@ -250,16 +250,17 @@ async function commitTurn(
     state,
     step,
   );
+  const { engine } = deps.store;
   await deps.store.commit(async db => {
-    const held = await finishTurn(db, claim.lease, {
+    const held = await finishTurn(db, engine, claim.lease, {
       state,
       stepCount: step.index + 1,
       counters: JSON.stringify(played.counters),
       at: step.createdAt,
     });
     if (!held) throw leaseLost(conversationId);
-    await insertConversationSteps(db, conversationId, played.steps);
-    await insertAuditEntries(db, played.audit);
+    await insertConversationSteps(db, engine, conversationId, played.steps);
+    await insertAuditEntries(db, engine, played.audit);
     if (!heldKey) return;
     if (failure) await freeIdempotencyKey(db, heldKey);
     else if (!(await answerIdempotencyKey(db, { ...heldKey, answer }))) throw leaseLost(conversationId);

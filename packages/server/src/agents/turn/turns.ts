@@ -2,7 +2,7 @@ import type { Environment } from '@patchbay/contract/operations/conversation';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Store } from '../../store/store.ts';
-import { releaseConversationsOf } from '../../store/tables/conversations.ts';
+import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
 import { deleteExpiredIdempotencyKeys } from '../../store/tables/idempotency-keys.ts';
 import type { Deployments } from '../deployment/deployments.ts';
 import { admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
@@ -48,8 +48,11 @@ export interface Turns {
   admitTurn(request: TurnRequest): Promise<TurnAdmission>;
   /** Frees what a node held when it went down. Called when the node starts, before its doors open. */
   releaseLeasesOf(nodeId: string): Promise<void>;
-  /** Removes idempotency keys past their time. They are dead before that, too: this only gives their room back. */
-  forgetExpiredKeys(): Promise<void>;
+  /**
+   * Removes what is dead already, to give its room back: idempotency keys past their time, and conversations of a node that
+   * went down for good before their first turn was stored.
+   */
+  removeLeftovers(): Promise<void>;
 }
 
 export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deployments, 'compiled'> }): Turns {
@@ -94,6 +97,10 @@ export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deploy
       }
     },
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
-    forgetExpiredKeys: () => store.commit(db => deleteExpiredIdempotencyKeys(db, store.engine.now())),
+    removeLeftovers: () =>
+      store.commit(async db => {
+        await deleteExpiredIdempotencyKeys(db, store.engine);
+        await deleteUnbornConversations(db, store.engine);
+      }),
   };
 }

@@ -17,6 +17,9 @@ const KINDS: ColumnKinds = {
   tableEnd: sql.raw('strict'),
 };
 
+/** The clock as a function in SQL: a query with it has the same text each time. */
+const NOW = sql<number>`now_ms()`;
+
 /** How long a statement waits for another process that has the file open, a backup for instance. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -28,10 +31,12 @@ export function openSqlite(options: { readonly file: string; readonly clock: Clo
   const database = openDatabase(options.file);
   const db: Db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: adapt(database) }) });
   const group = createGroupCommit(database, db);
+  // Whole numbers stay whole only as bigint.
+  database.function('now_ms', () => BigInt(options.clock.now()));
   return {
     engine: {
       kind: 'sqlite',
-      now: () => sql<number>`${options.clock.now()}`,
+      now: () => NOW,
       describe: describeSqlite,
     },
     db,

@@ -1,4 +1,5 @@
-import type { Db } from '../store.ts';
+import { prepareInsert } from '../prepared-query.ts';
+import type { Db, Engine } from '../store.ts';
 
 /** What one step of a turn did (platform.md 1.11). Written in the turn's own commit and never changed. */
 export interface AuditEntry {
@@ -22,28 +23,32 @@ export interface AuditEntry {
   readonly createdAt: number;
 }
 
-export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await db
-    .insertInto('audit_entries')
-    .values(
-      entries.map(entry => ({
-        id: entry.id,
-        conversation_id: entry.conversationId,
-        agent_id: entry.agentId,
-        agent_version: entry.agentVersion,
-        user_id: entry.userId,
-        environment: entry.environment,
-        step_index: entry.stepIndex,
-        task_index: entry.taskIndex,
-        task_id: entry.taskId,
-        task_type: entry.taskType,
-        duration_ms: entry.durationMs,
-        input: entry.input ?? null,
-        output: JSON.stringify(entry.output),
-        actions: JSON.stringify(entry.actions),
-        created_at: entry.createdAt,
-      })),
-    )
-    .execute();
+export async function insertAuditEntries(
+  db: Db,
+  engine: Engine,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  await insertRows(
+    db,
+    engine,
+    entries.map(entry => ({
+      id: entry.id,
+      conversation_id: entry.conversationId,
+      agent_id: entry.agentId,
+      agent_version: entry.agentVersion,
+      user_id: entry.userId,
+      environment: entry.environment,
+      step_index: entry.stepIndex,
+      task_index: entry.taskIndex,
+      task_id: entry.taskId,
+      task_type: entry.taskType,
+      duration_ms: entry.durationMs,
+      input: entry.input ?? null,
+      output: JSON.stringify(entry.output),
+      actions: JSON.stringify(entry.actions),
+      created_at: entry.createdAt,
+    })),
+  );
 }
+
+const insertRows = prepareInsert('audit_entries');

@@ -1,5 +1,6 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
-import type { Db } from '../store.ts';
+import { prepareInsert } from '../prepared-query.ts';
+import type { Db, Engine } from '../store.ts';
 
 /** What one turn left: values under their keys, and the output readers see. Step 0 is the greeting. */
 export interface ConversationStep {
@@ -13,23 +14,25 @@ export interface ConversationStep {
 
 export async function insertConversationSteps(
   db: Db,
+  engine: Engine,
   conversationId: string,
   steps: readonly ConversationStep[],
 ): Promise<void> {
-  await db
-    .insertInto('conversation_steps')
-    .values(
-      steps.map(step => ({
-        conversation_id: conversationId,
-        step_index: step.index,
-        input: step.input ?? null,
-        data: JSON.stringify(step.data),
-        output: JSON.stringify(step.output),
-        created_at: step.createdAt,
-      })),
-    )
-    .execute();
+  await insertRows(
+    db,
+    engine,
+    steps.map(step => ({
+      conversation_id: conversationId,
+      step_index: step.index,
+      input: step.input ?? null,
+      data: JSON.stringify(step.data),
+      output: JSON.stringify(step.output),
+      created_at: step.createdAt,
+    })),
+  );
 }
+
+const insertRows = prepareInsert('conversation_steps');
 
 /** Oldest first; with `last` only so many of the newest. */
 export async function listConversationSteps(

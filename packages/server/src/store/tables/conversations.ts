@@ -1,6 +1,7 @@
 import type { ConversationState, Environment } from '@patchbay/contract/operations/conversation';
-import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../store.ts';
+import { sql } from 'kysely';
+import { prepareQuery } from '../prepared-query.ts';
+import type { Db, Engine } from '../store.ts';
 import type { DeploymentStatus } from './deployments.ts';
 
 /** A conversation as its row keeps it. */
@@ -38,6 +39,7 @@ export interface ConversationLease {
   readonly fence: number;
 }
 
+/** With the name people know its agent by. */
 export interface DescribedConversation extends ConversationRecord {
   readonly agentName: string;
 }
@@ -45,77 +47,50 @@ export interface DescribedConversation extends ConversationRecord {
 /** A new conversation, with its first turn claimed. Readers see it from its first step on. */
 export async function insertClaimedConversation(
   db: Db,
-  now: RawBuilder<number>,
-  conversation: {
-    readonly id: string;
-    readonly agentId: string;
-    readonly agentVersion: number;
-    readonly environment: Environment;
-    readonly userId: string;
-    readonly holder: string;
-    readonly leaseMs: number;
-    readonly at: number;
-  },
+  engine: Engine,
+  conversation: NewConversation,
 ): Promise<ConversationLease> {
-  await db
-    .insertInto('conversations')
-    .values({
-      id: conversation.id,
-      agent_id: conversation.agentId,
-      agent_version: conversation.agentVersion,
-      environment: conversation.environment,
-      user_id: conversation.userId,
-      state: 'READY' satisfies ConversationState,
-      step_count: 0,
-      counters: '{}',
-      properties: '{}',
-      lease_holder: conversation.holder,
-      lease_until: sql<number>`${now} + ${sql.lit(conversation.leaseMs)}`,
-      lease_fence: 1,
-      created_at: conversation.at,
-      updated_at: conversation.at,
-    })
-    .execute();
+  await insertConversation(db, engine, conversation);
   return { conversationId: conversation.id, fence: 1 };
 }
+
+export interface NewConversation {
+  readonly id: string;
+  readonly agentId: string;
+  readonly agentVersion: number;
+  readonly environment: Environment;
+  readonly userId: string;
+  readonly holder: string;
+  readonly leaseMs: number;
+  readonly at: number;
+}
+
+const insertConversation = prepareQuery((db, conversation: NewConversation, now) =>
+  db.insertInto('conversations').values({
+    id: conversation.id,
+    agent_id: conversation.agentId,
+    agent_version: conversation.agentVersion,
+    environment: conversation.environment,
+    user_id: conversation.userId,
+    state: 'READY' satisfies ConversationState,
+    step_count: 0,
+    counters: '{}',
+    properties: '{}',
+    lease_holder: conversation.holder,
+    lease_until: sql<number>`${now} + ${conversation.leaseMs}`,
+    lease_fence: 1,
+    created_at: conversation.at,
+    updated_at: conversation.at,
+  }),
+);
 
 /** The conversation with its latest output, its agent and what is deployed, in one query: a turn asks this once. */
 export async function findConversationForTurn(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   id: string,
 ): Promise<ConversationForTurn | undefined> {
-  const row = await db
-    .selectFrom('conversations')
-    .innerJoin('agents', 'agents.id', 'conversations.agent_id')
-    .innerJoin('documents', join =>
-      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
-    )
-    .innerJoin('conversation_steps', join =>
-      join
-        .onRef('conversation_steps.conversation_id', '=', 'conversations.id')
-        .on('conversation_steps.step_index', '=', eb => eb('conversations.step_count', '-', 1)),
-    )
-    .leftJoin('deployments', join =>
-      join
-        .onRef('deployments.agent_id', '=', 'conversations.agent_id')
-        .onRef('deployments.environment', '=', 'conversations.environment'),
-    )
-    .select(CONVERSATION_COLUMNS)
-    .select([
-      'conversations.counters',
-      'conversations.lease_fence',
-      'conversation_steps.output as last_output',
-      'agents.owner_id as agent_owner_id',
-      'deployments.agent_version as deployed_version',
-      'deployments.status as deployed_status',
-      now.as('now'),
-    ])
-    .where('conversations.id', '=', id)
-    .where('documents.deleted', '=', 0)
-    .orderBy('deployments.agent_version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const [row] = await selectForTurn(db, engine, { id });
   return (
     row && {
       ...toRecord(row),
@@ -134,40 +109,46 @@ export async function findConversationForTurn(
 /** `undefined` when somebody else was quicker since the conversation was read. */
 export async function claimConversation(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   claim: {
     readonly seen: ConversationForTurn;
     readonly holder: string;
     readonly leaseMs: number;
   },
 ): Promise<ConversationLease | undefined> {
-  const row = await db
-    .updateTable('conversations')
-    .set(eb => ({
-      lease_holder: claim.holder,
-      lease_until: sql<number>`${now} + ${sql.lit(claim.leaseMs)}`,
-      lease_fence: eb('lease_fence', '+', 1),
-    }))
-    .where('id', '=', claim.seen.id)
-    .where('lease_fence', '=', claim.seen.fence)
-    // A silent holder may have come back and committed meanwhile: the counters that were read would be old.
-    .where('step_count', '=', claim.seen.stepCount)
-    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
-    .returning('lease_fence')
-    .executeTakeFirst();
-  return row && { conversationId: claim.seen.id, fence: row.lease_fence };
+  const { seen, holder, leaseMs } = claim;
+  const { id, fence, stepCount } = seen;
+  const [row] = await updateClaim(db, engine, { id, fence, stepCount, holder, leaseMs });
+  return row && { conversationId: id, fence: row.lease_fence };
 }
+
+const updateClaim = prepareQuery(
+  (db, claim: { id: string; fence: number; stepCount: number; holder: string; leaseMs: number }, now) =>
+    db
+      .updateTable('conversations')
+      .set(eb => ({
+        lease_holder: claim.holder,
+        lease_until: sql<number>`${now} + ${claim.leaseMs}`,
+        lease_fence: eb('lease_fence', '+', 1),
+      }))
+      .where('id', '=', claim.id)
+      .where('lease_fence', '=', claim.fence)
+      // A silent holder may have come back and committed meanwhile: the counters that were read would be old.
+      .where('step_count', '=', claim.stepCount)
+      .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
+      .returning('lease_fence'),
+);
 
 /** False when the lease is lost. */
 export async function renewConversationLease(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   lease: ConversationLease,
   leaseMs: number,
 ): Promise<boolean> {
   const row = await db
     .updateTable('conversations')
-    .set({ lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+    .set({ lease_until: sql<number>`${engine.now()} + ${sql.lit(leaseMs)}` })
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
     .returning('id')
@@ -178,30 +159,36 @@ export async function renewConversationLease(
 /** Ends a turn and gives the lease back. False when the lease is lost: then nothing may be committed. */
 export async function finishTurn(
   db: Db,
+  engine: Engine,
   lease: ConversationLease,
-  result: {
-    readonly state: ConversationState;
-    readonly stepCount: number;
-    readonly counters: string;
-    readonly at: number;
-  },
+  result: TurnResult,
 ): Promise<boolean> {
-  const row = await db
-    .updateTable('conversations')
-    .set({
-      state: result.state,
-      step_count: result.stepCount,
-      counters: result.counters,
-      lease_holder: null,
-      lease_until: null,
-      updated_at: result.at,
-    })
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
-    .returning('id')
-    .executeTakeFirst();
+  const [row] = await updateFinished(db, engine, { ...lease, ...result });
   return row !== undefined;
 }
+
+export interface TurnResult {
+  readonly state: ConversationState;
+  readonly stepCount: number;
+  readonly counters: string;
+  readonly at: number;
+}
+
+const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =>
+  db
+    .updateTable('conversations')
+    .set({
+      state: turn.state,
+      step_count: turn.stepCount,
+      counters: turn.counters,
+      lease_holder: null,
+      lease_until: null,
+      updated_at: turn.at,
+    })
+    .where('id', '=', turn.conversationId)
+    .where('lease_fence', '=', turn.fence)
+    .returning('id'),
+);
 
 /** Gives the lease back with nothing done. A conversation that has no step yet leaves no trace. */
 export async function releaseConversation(db: Db, lease: ConversationLease): Promise<void> {
@@ -233,15 +220,25 @@ export async function releaseConversationsOf(db: Db, holder: string): Promise<vo
     .execute();
 }
 
+/** Conversations whose first turn was claimed and never finished. */
+export async function deleteUnbornConversations(db: Db, engine: Engine): Promise<void> {
+  await db
+    .deleteFrom('conversations')
+    .where('lease_holder', 'is not', null)
+    .where('lease_until', '<=', engine.now())
+    .where('step_count', '=', 0)
+    .execute();
+}
+
 export async function findConversation(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   id: string,
 ): Promise<ConversationRecord | undefined> {
   const row = await db
     .selectFrom('conversations')
     .select(CONVERSATION_COLUMNS)
-    .select(now.as('now'))
+    .select(engine.now().as('now'))
     .where('id', '=', id)
     .where('step_count', '>', 0)
     .executeTakeFirst();
@@ -251,7 +248,7 @@ export async function findConversation(
 /** Latest first. */
 export async function listConversations(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   filter: {
     readonly agentId: string;
     /** Only this person's; everybody's when `undefined`. */
@@ -262,6 +259,7 @@ export async function listConversations(
     readonly limit: number;
   },
 ): Promise<DescribedConversation[]> {
+  const now = engine.now();
   let query = db
     .selectFrom('conversations')
     .leftJoin('documents', join =>
@@ -305,6 +303,39 @@ const CONVERSATION_COLUMNS = [
   'conversations.created_at',
   'conversations.updated_at',
 ] as const;
+
+const selectForTurn = prepareQuery((db, { id }: { id: string }, now) =>
+  db
+    .selectFrom('conversations')
+    .innerJoin('agents', 'agents.id', 'conversations.agent_id')
+    .innerJoin('documents', join =>
+      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
+    )
+    .innerJoin('conversation_steps', join =>
+      join
+        .onRef('conversation_steps.conversation_id', '=', 'conversations.id')
+        .on('conversation_steps.step_index', '=', eb => eb('conversations.step_count', '-', 1)),
+    )
+    .leftJoin('deployments', join =>
+      join
+        .onRef('deployments.agent_id', '=', 'conversations.agent_id')
+        .onRef('deployments.environment', '=', 'conversations.environment'),
+    )
+    .select(CONVERSATION_COLUMNS)
+    .select([
+      'conversations.counters',
+      'conversations.lease_fence',
+      'conversation_steps.output as last_output',
+      'agents.owner_id as agent_owner_id',
+      'deployments.agent_version as deployed_version',
+      'deployments.status as deployed_status',
+      now.as('now'),
+    ])
+    .where('conversations.id', '=', id)
+    .where('documents.deleted', '=', 0)
+    .orderBy('deployments.agent_version', 'desc')
+    .limit(1),
+);
 
 function toRecord(row: {
   id: string;

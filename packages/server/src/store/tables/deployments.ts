@@ -1,5 +1,6 @@
 import type { Environment } from '@patchbay/contract/operations/conversation';
-import type { Db } from '../store.ts';
+import { prepareQuery } from '../prepared-query.ts';
+import type { Db, Engine } from '../store.ts';
 import type { AgentScope } from './agents.ts';
 import { describedAs } from './documents.ts';
 
@@ -87,23 +88,11 @@ export async function findDeployment(
 /** The agent and its latest deployment in one query: a new conversation asks this once. */
 export async function findDeployedAgent(
   db: Db,
+  engine: Engine,
   environment: Environment,
   agentId: string,
 ): Promise<DeployedAgent | undefined> {
-  const row = await db
-    .selectFrom('agents')
-    .innerJoin('documents', join =>
-      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
-    )
-    .leftJoin('deployments', join =>
-      join.onRef('deployments.agent_id', '=', 'agents.id').on('deployments.environment', '=', environment),
-    )
-    .select(['agents.owner_id', 'deployments.agent_version', 'deployments.status'])
-    .where('agents.id', '=', agentId)
-    .where('documents.deleted', '=', 0)
-    .orderBy('deployments.agent_version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const [row] = await selectDeployedAgent(db, engine, { environment, agentId });
   return (
     row && {
       agentId,
@@ -113,6 +102,24 @@ export async function findDeployedAgent(
     }
   );
 }
+
+const selectDeployedAgent = prepareQuery((db, wanted: { environment: Environment; agentId: string }) =>
+  db
+    .selectFrom('agents')
+    .innerJoin('documents', join =>
+      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
+    )
+    .leftJoin('deployments', join =>
+      join
+        .onRef('deployments.agent_id', '=', 'agents.id')
+        .on('deployments.environment', '=', wanted.environment),
+    )
+    .select(['agents.owner_id', 'deployments.agent_version', 'deployments.status'])
+    .where('agents.id', '=', wanted.agentId)
+    .where('documents.deleted', '=', 0)
+    .orderBy('deployments.agent_version', 'desc')
+    .limit(1),
+);
 
 /** Every deployment of every environment, for the check at start. */
 export async function listAllDeployments(db: Db): Promise<Deployment[]> {

@@ -1,5 +1,5 @@
-import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../store.ts';
+import { sql } from 'kysely';
+import type { Db, Engine } from '../store.ts';
 
 /** A caller's key for one call: principal and agent are part of it, so nobody meets anybody else's. */
 export interface KeyOfCall {
@@ -22,9 +22,10 @@ export type KeyClaim =
  */
 export async function claimIdempotencyKey(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   call: KeyOfCall & { readonly digest: string; readonly leaseMs: number; readonly lifeMs: number },
 ): Promise<KeyClaim> {
+  const now = engine.now();
   const claimed = await db
     .insertInto('idempotency_keys')
     .values({
@@ -75,12 +76,12 @@ export async function claimIdempotencyKey(
 /** The new token, or `undefined` when another call has the key now. */
 export async function renewIdempotencyKey(
   db: Db,
-  now: RawBuilder<number>,
+  engine: Engine,
   call: HeldKey & { readonly leaseMs: number },
 ): Promise<number | undefined> {
   const renewed = await db
     .updateTable('idempotency_keys')
-    .set({ lease_until: sql<number>`${now} + ${sql.lit(call.leaseMs)}` })
+    .set({ lease_until: sql<number>`${engine.now()} + ${sql.lit(call.leaseMs)}` })
     .where(eb => eb.and(held(call)))
     .returning('lease_until')
     .executeTakeFirst();
@@ -109,8 +110,8 @@ export async function freeIdempotencyKey(db: Db, call: HeldKey): Promise<void> {
     .execute();
 }
 
-export async function deleteExpiredIdempotencyKeys(db: Db, now: RawBuilder<number>): Promise<void> {
-  await db.deleteFrom('idempotency_keys').where('expires_at', '<=', now).execute();
+export async function deleteExpiredIdempotencyKeys(db: Db, engine: Engine): Promise<void> {
+  await db.deleteFrom('idempotency_keys').where('expires_at', '<=', engine.now()).execute();
 }
 
 /** A key with the proof that this call holds it. */
