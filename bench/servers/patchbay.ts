@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
 import { TOGETHER } from '../measure.ts';
@@ -47,11 +46,10 @@ const platform = await startPatchbay({
     PATCHBAY_DATA_DIR: home,
     PATCHBAY_PORT: '0',
     PATCHBAY_DATABASE_URL: process.env.BENCH_DATABASE_URL || undefined,
-    PATCHBAY_AGENT_DOOR_RATE: '0',
   },
   home,
   cwd: home,
-  logTo: new Writable({ write: (_chunk, _encoding, done) => done() }),
+  logTo: { write: () => {} },
   interactive: false,
 });
 process.once('SIGTERM', async () => {

@@ -13,15 +13,16 @@ export const ERAS = { legacy: '2025-11-25', auto: '2026-07-28', modern: '2026-07
 export type Era = keyof typeof ERAS;
 
 /** What the Inspector's own documentation says its exit codes mean. */
-const EXIT = { ok: 0, signInNeeded: 3, toolError: 5 } as const;
+const EXIT = { ok: 0, requestError: 1, signInNeeded: 3, toolError: 5 } as const;
 
-/** One command line and what it must give. `problem` answers with a sentence when the result is not right. */
+/** One command line and what it must give. `problem` answers with a sentence when the answer is not right. */
 interface Step {
   readonly args: readonly string[];
   readonly exitCode?: number;
   /** Use a key that was never issued. */
   readonly wrongKey?: boolean;
-  readonly problem: (result: unknown) => string | undefined;
+  /** Given the result, or the error where the answer is none. */
+  readonly problem: (answer: unknown) => string | undefined;
 }
 
 /** What a door must show to a client that knows nothing of it. */
@@ -30,8 +31,13 @@ export interface Expectations {
   readonly tools: readonly string[];
   /** A call that works, with text its answer must contain. */
   readonly call: { readonly tool: string; readonly args: Record<string, string>; readonly answers: string };
-  /** A call the door refuses. */
-  readonly refusedCall: { readonly tool: string; readonly args: Record<string, string> };
+  /** A call the door refuses: as a tool error where the answer is a result, else as an error of the request. */
+  readonly refusedCall: {
+    readonly tool: string;
+    readonly args: Record<string, string>;
+    readonly as: 'toolError' | 'requestError';
+    readonly says: string;
+  };
   /** A resource and text it must contain, at the door that has resources. */
   readonly resource?: { readonly uri: string; readonly contains: string };
 }
@@ -66,14 +72,17 @@ export async function judgeInspector(door: Door, era: Era, expected: Expectation
   }
 }
 
-function problemOf(run: { exitCode: number | null; stdout: string }, step: Step): string | undefined {
+function problemOf(
+  run: { exitCode: number | null; stdout: string; stderr: string },
+  step: Step,
+): string | undefined {
   const due = step.exitCode ?? EXIT.ok;
   if (run.exitCode !== due) return `exit code ${run.exitCode} instead of ${due}: ${run.stdout.trim()}`;
-  if (due === EXIT.signInNeeded) return undefined;
+  const [text, member] = run.stdout.trim() === '' ? [run.stderr, 'error'] : [run.stdout, 'result'];
   try {
-    return step.problem(JSON.parse(run.stdout).result);
+    return step.problem(at(JSON.parse(text), member));
   } catch (error) {
-    return `unreadable answer (${error}): ${run.stdout.trim()}`;
+    return `unreadable answer (${error}): ${text.trim()}`;
   }
 }
 
@@ -94,14 +103,14 @@ function stepsFor(era: Era, expected: Expectations): Step[] {
     },
     {
       args: callOf(refusedCall.tool, refusedCall.args),
-      exitCode: EXIT.toolError,
-      problem: result => differs('isError', at(result, 'isError'), true),
+      exitCode: EXIT[refusedCall.as],
+      problem: answer => lacks(JSON.stringify(answer), refusedCall.says),
     },
     {
       args: ['--method', 'tools/list'],
       wrongKey: true,
       exitCode: EXIT.signInNeeded,
-      problem: () => undefined,
+      problem: error => differs('code', at(error, 'code'), 'auth_required'),
     },
   ];
   if (resource) {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { OPERATIONS } from '@patchbay/contract/operations';
+import { startTestPlatform } from '@patchbay/testing/platform';
 import { judgeConformance, REQUIREMENT_SETS } from './conformance.ts';
 import { ERAS, type Era, type Expectations, judgeInspector } from './inspector.ts';
 import { installPinned } from './install-pinned.ts';
@@ -65,13 +66,13 @@ const EXPECTATIONS: Record<Door['name'], Expectations> = {
   operator: {
     tools: OPERATIONS.filter(operation => operation.tool).map(operation => operation.name),
     call: { tool: 'read_docs', args: { name: 'getting-started' }, answers: '# ' },
-    refusedCall: { tool: 'read_docs', args: { name: 'no-such-page' } },
+    refusedCall: { tool: 'read_docs', args: { name: 'no-such-page' }, as: 'toolError', says: 'NOT_FOUND' },
     resource: { uri: 'patchbay://docs/getting-started', contains: '# ' },
   },
   agent: {
     tools: ['demo'],
     call: { tool: 'demo', args: { message: 'How do I connect a client?' }, answers: 'connect' },
-    refusedCall: { tool: 'demo', args: { message: '' } },
+    refusedCall: { tool: 'demo', args: { message: '' }, as: 'requestError', says: 'message: is empty' },
   },
 };
 
@@ -84,7 +85,6 @@ function runningPlatform(url: string): Judged {
 }
 
 async function bootPlatform(): Promise<Judged> {
-  const { startTestPlatform } = await import('@patchbay/testing/platform');
   const platform = await startTestPlatform();
   return {
     operator: { name: 'operator', url: platform.operatorUrl, key: platform.operatorKey },
