@@ -19,7 +19,7 @@ const PACKAGES: Record<string, PackageRow> = {
   server: {
     may: { contract: 'any file' },
     never: {
-      testing: 'a test that needs a booted platform is a behaviour test and lives in test/',
+      testing: 'a test that needs a platform or a database server is a behaviour test and lives in test/',
       cli: 'the platform runs without a command line',
     },
   },

@@ -1,6 +1,6 @@
 import type { CallExpression, Node } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
-import { isTest, isTypeScript, listFiles, readSource, type Source, sourceOf } from './repository.ts';
+import { isTest, isTypeScript, listFiles, ROOT, readSource, type Source, sourceOf } from './repository.ts';
 import {
   type Finding,
   find,
@@ -39,6 +39,9 @@ const inServer = (file: string) => file.startsWith('packages/server/src/') && is
 /** Not tests, and not the helpers that only tests use. */
 const ships = (file: string) =>
   inPackage(file) && !isTest(file) && !/^packages\/(testing|[^/]+\/src\/testing)\//.test(file);
+
+/** Where this checkout lies: the path that slips in most easily. */
+const CHECKOUT = new RegExp(`(?<![\\w.~}-])${ROOT.replace(/[^\w/]/g, '\\$&')}(?![\\w-])`, 'g');
 
 const RULES: readonly Rule[] = [
   {
@@ -247,7 +250,8 @@ const RULES: readonly Rule[] = [
     because: 'a path or a registry of one machine works on that machine only, and tells strangers about it',
     covers: () => true,
     find: source => [
-      ...matches(source, /(?<![\w.~}-])\/(?:work|home|Users|root)\/[\w.-]+/g),
+      ...matches(source, /(?<![\w.~}-])\/(?:home|Users|root)\/[\w.-]+/g),
+      ...matches(source, CHECKOUT),
       ...matches(source, /\b[A-Z]:\\+Users\\+\w+/g),
       ...matches(source, /\bregistry\s*=\s*["']?https?:\/\/\S+/g),
       ...matches(
@@ -257,7 +261,7 @@ const RULES: readonly Rule[] = [
       ...matches(source, /"resolved": "(?:https?|git|file):[^"]*"/g),
     ],
     refuses: [
-      ['docs/x.md', `cd ${['', 'work', 'main'].join('/')}`],
+      ['docs/x.md', `cd ${ROOT} && npm run check`],
       ['docs/x.md', `see ${['', 'home', 'ada', 'patchbay'].join('/')}`],
       ['a.json', `{"path":"${['', 'Users', 'ada'].join('/')}"}`],
       ['a.md', ['C:', 'Users', 'ada'].join('\\')],
