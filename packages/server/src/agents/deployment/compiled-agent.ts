@@ -1,7 +1,8 @@
-import { type DocumentRef, parseDocumentUri } from '@patchbay/contract/ids';
+import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
 import type { AgentDocument } from '../document/agent.ts';
-import type { WorkflowDocument } from '../document/workflow.ts';
+import { readDocument } from '../document/parse-document.ts';
+import { type WorkflowDocument, workflowDocument } from '../document/workflow.ts';
 import type { CompiledStep, LoadDocument, StepType } from '../turn/step.ts';
 
 /** A step of a compiled agent with where it comes from. */
@@ -31,8 +32,9 @@ export async function compileAgent(
 ): Promise<CompiledAgent> {
   const steps: AgentStep[] = [];
   for (const uri of agent.body.workflows) {
-    const ref = workflowRef(agent.agentId, uri);
-    const workflow = (await load(ref)) as WorkflowDocument;
+    // The agent document holds nothing else: it was parsed.
+    const ref = parseDocumentUri(uri)!;
+    const workflow = readDocument(workflowDocument, await load(ref));
     for (const [index, step] of workflow.workflowSteps.entries()) {
       const path = `workflow ${ref.id}, workflowSteps[${index}]`;
       const stepType = stepTypes.find(known => known.type === step.type);
@@ -73,13 +75,4 @@ async function compileStep(
       cause: thrown,
     });
   }
-}
-
-function workflowRef(agentId: string, uri: string): DocumentRef {
-  const ref = parseDocumentUri(uri);
-  if (ref?.type === 'workflow') return ref;
-  throw new PlatformError(
-    'invalid',
-    `agent ${agentId}, workflows: "${uri}" is no workflow reference; write patchbay://workflow/<id>?version=<n>.`,
-  );
 }

@@ -2,7 +2,7 @@ import type { ConversationOutput, OutputItem, StepDatum } from '@patchbay/contra
 import type { Counters, PastStep, QuickReply, TurnMemory } from './step.ts';
 
 /** Action every greeting turn starts with (platform.md 3.1). */
-export const CONVERSATION_START = 'CONVERSATION_START';
+const CONVERSATION_START = 'CONVERSATION_START';
 /** Action that ends the conversation after the turn that raised it. */
 export const CONVERSATION_END = 'CONVERSATION_END';
 

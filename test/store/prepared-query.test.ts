@@ -1,7 +1,7 @@
 import { engines, openTestStore } from '@patchbay/testing/stores';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { prepareInsert, prepareQuery } from './prepared-query.ts';
+import { prepareInsert, prepareQuery } from '../../packages/server/src/store/prepared-query.ts';
 
 describe.each(engines)('a prepared query on %s', engine => {
   it('is built once and runs with the values of each call', async () => {
