@@ -1,5 +1,6 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
 import {
   ann,
@@ -54,7 +55,9 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
 
   it('refuse a repeat while the first call is in flight, on every node (B-83)', async () => {
     const first = await claim(rig.turns, request);
-    expect(await refusalOf(rig.node('node-2'), request)).toEqual({ reason: 'key_in_flight' });
+    const refusal = await refusalOf(rig.node('node-2'), request);
+    expect(refusal).toEqual({ reason: 'key_in_flight' });
+    expect(toRefusalError(refusal).row).toMatchObject({ httpStatus: 409, agentCode: 'conflict' });
     const answer = await first.run({ signal: never });
     expect(await say(rig.turns, request)).toEqual(answer);
   });

@@ -105,7 +105,7 @@ function person(id: string, ...roles: Role[]): Principal {
 }
 
 export const ann = person('ann', 'patchbay-user');
-export const bob = person('bob', 'patchbay-user');
+export const bob = person('bob', 'patchbay-viewer');
 export const admin = person('root', 'patchbay-admin');
 /** An agent key for the hello agent. */
 export const helloKey: Principal = {

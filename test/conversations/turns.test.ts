@@ -143,7 +143,7 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
       const error = await errorOf(
         rig.turns.admitTurn({ principal: ann, access: 'own', agentId: 'hello', input }),
       );
-      expect(error.kind).toBe('invalid');
+      expect(error.row).toMatchObject({ httpStatus: 400, agentCode: 'invalid_param' });
       expect(error.message).toMatch(words);
       expect(await countRows(rig.store)).toMatchObject({ conversations: 0 });
     });
@@ -358,7 +358,7 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
         throw new Error('secret of the database');
       };
       const error = await errorOf(say(rig.turns, { conversationId, input: 'coffee' }));
-      expect(error.kind).toBe('internal');
+      expect(error.row.errorCode).toBe('INTERNAL');
       expect(error.message).toBe('Agent "hello" failed in its step rules; the server log says why.');
       expect(error.details).toEqual({ conversationId });
       const shown = await rig.conversations.read(ann, {
