@@ -53,7 +53,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform?.close());
 
-describe.each(DOORS)('the SDK client at the $door door', ({ url, key, tools, talk }) => {
+// The agent's typing time is most of these tests, so they wait side by side.
+describe.concurrent.each(DOORS)('the SDK client at the $door door', ({ url, key, tools, talk }) => {
   const modes: { mode: string; negotiation: VersionNegotiationMode; era: string; version: string }[] = [
     { mode: 'legacy', negotiation: 'legacy', era: 'legacy', version: LEGACY },
     { mode: 'auto', negotiation: 'auto', era: 'modern', version: MODERN },
@@ -127,7 +128,7 @@ async function expectAnswer(client: Client, call: ReturnType<DoorCase['talk']>):
   expect(answer.structuredContent).not.toHaveProperty('status');
 }
 
-describe.each(DOORS)('JSON-RPC ids at the $door door', ({ url, key, tools, talk }) => {
+describe.concurrent.each(DOORS)('JSON-RPC ids at the $door door', ({ url, key, tools, talk }) => {
   describe.each([
     { era: 'legacy', session: () => legacySession(url(platform), key(platform)) },
     { era: 'modern', session: () => modernSession(url(platform), key(platform)) },
