@@ -56,7 +56,6 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       store,
       deployments,
       clock,
-      random: () => 0.5,
       nodeId,
       turnTimeoutMs: 60_000,
       maxInputChars: 200_000,

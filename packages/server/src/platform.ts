@@ -31,9 +31,10 @@ import { findFirstUser, type User } from './store/tables/users.ts';
 /** What tests replace. Nothing outside is ambient (architecture, idea 10). */
 export interface PlatformOverrides {
   readonly clock?: Clock;
-  readonly random?: () => number;
   readonly stepTypes?: readonly StepType[];
 }
+
+const TIDY_EVERY_MS = 3_600_000;
 
 /** Everything built, no port open. */
 export interface Platform {
@@ -66,7 +67,6 @@ export async function createPlatform(
 ): Promise<Platform> {
   const { config, version, logger, nodeId } = options;
   const clock = overrides.clock ?? systemClock;
-  const random = overrides.random ?? systemRandom;
   const stepTypes = overrides.stepTypes ?? STEP_TYPES;
 
   const store = await openStore(options.database);
@@ -84,12 +84,12 @@ export async function createPlatform(
     store,
     deployments,
     clock,
-    random,
     nodeId,
     logger,
     turnTimeoutMs: config.turn.timeoutSeconds * 1000,
     maxInputChars: config.conversation.maxInputChars,
     idempotencyHours: config.idempotency.hours,
+    onTurnEnd: metrics.turn,
   });
   const conversations = createConversations({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
@@ -131,9 +131,13 @@ export async function createPlatform(
   });
 
   await turns.releaseLeasesOf(nodeId);
+  await turns.removeLeftovers();
   // Not only at the first start: one that was killed before this line is made up for.
   if (!(await hasAgents(store.db))) await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE);
   await deployments.checkAll();
+  const tidying = setInterval(() => {
+    turns.removeLeftovers().catch(error => logger.warn('Leftovers could not be removed', { error }));
+  }, TIDY_EVERY_MS).unref();
 
   return {
     app,
@@ -145,6 +149,7 @@ export async function createPlatform(
     owner,
     firstStart,
     async close() {
+      clearInterval(tidying);
       await Promise.all([operatorEndpoint.close(), agentEndpoint.close()]);
       await store.close();
     },
@@ -159,9 +164,4 @@ function ownerPrincipal(owner: User): Principal {
     credential: 'local-owner',
     agents: { kind: 'own' },
   };
-}
-
-/** 0 ≤ x < 1, from the system's randomness. */
-function systemRandom(): number {
-  return randomBytes(4).readUInt32BE() / 2 ** 32;
 }

@@ -3,7 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 /** What is counted, defined together. Names start with `patchbay_` (decisions.md 1). */
 export interface Metrics {
   request(door: 'operator' | 'agent' | 'rest' | 'other', status: number): void;
-  turn(outcome: 'done' | 'failed' | 'timeout' | 'cancelled' | 'refused', seconds: number): void;
+  turn(outcome: 'done' | 'failed' | 'timeout' | 'cancelled', ms: number): void;
   /** Somebody asked for a conversation that is not theirs (platform.md 2.2). */
   conversationAccessDenied(operation: string): void;
   authenticationRefused(door: string, reason: string): void;
@@ -47,9 +47,9 @@ export function createMetrics(): Metrics {
   });
   return {
     request: (door, status) => requests.inc({ door, status: String(status) }),
-    turn: (outcome, seconds) => {
+    turn: (outcome, ms) => {
       turns.inc({ outcome });
-      turnSeconds.observe(seconds);
+      turnSeconds.observe(ms / 1000);
     },
     conversationAccessDenied: operation => accessDenied.inc({ operation }),
     authenticationRefused: (door, reason) => authRefused.inc({ door, reason }),

@@ -41,7 +41,6 @@ async function answers(...inputs: (string | undefined)[]) {
     });
     const { failure } = await runSteps(agent, turns.length, memory, {
       clock: systemClock,
-      random: () => 0,
       signal: new AbortController().signal,
       conversation: {
         conversationId: 'conv_x',

@@ -27,7 +27,7 @@ const free = z.looseObject({
     }),
 });
 
-export const quickReplyField = z.strictObject({
+const quickReplyField = z.strictObject({
   value: z.string().min(1, 'must not be empty'),
   /** What choosing it means to the next turn's rules. */
   expressions: expressionsField.optional(),

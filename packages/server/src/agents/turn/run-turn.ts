@@ -201,7 +201,6 @@ async function playTurn(
 function toolsOf(deps: TurnDeps, claim: TurnClaim, signal: AbortSignal): StepTools {
   return {
     clock: deps.clock,
-    random: deps.random,
     signal,
     conversation: {
       conversationId: claim.lease.conversationId,

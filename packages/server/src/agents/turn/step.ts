@@ -54,8 +54,6 @@ export interface TurnMemory {
 /** What a step may use besides the memory. */
 export interface StepTools {
   readonly clock: Clock;
-  /** 0 ≤ x < 1; given, so that choices can be repeated in a test. */
-  readonly random: () => number;
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
   readonly conversation: {

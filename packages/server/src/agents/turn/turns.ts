@@ -1,5 +1,6 @@
 import type { Environment } from '@patchbay/contract/operations/conversation';
 import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Store } from '../../store/store.ts';
 import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
@@ -10,12 +11,12 @@ import type { TurnRefusal } from './refusal.ts';
 import { releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 
+export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
+
 /** What turns are made of. */
 export interface TurnDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** 0 ≤ x < 1. */
-  readonly random: () => number;
   /** Names this node in leases; the same after a restart. */
   readonly nodeId: string;
   readonly logger?: Logger | undefined;
@@ -23,6 +24,8 @@ export interface TurnDeps {
   readonly maxInputChars: number;
   /** How long an answer is kept for repeats of the call. */
   readonly idempotencyHours: number;
+  /** Told how each turn ended and how many milliseconds it took. */
+  readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;
 }
 
 /** Whether a turn may run; all that can refuse it has been asked. */
@@ -77,10 +80,24 @@ export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deploy
         conversationId: claim.lease.conversationId,
         agentId: claim.agentId,
         environment: claim.environment,
-        run: reader => runTurn(deps, claim, agent, message, reader),
+        run: reader => measured(() => runTurn(deps, claim, agent, message, reader)),
         release: () => releaseClaim(deps, claim, claim.heldKey),
       },
     };
+  }
+
+  async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
+    const startedAt = deps.clock.now();
+    const end = (outcome: TurnOutcome) => deps.onTurnEnd?.(outcome, deps.clock.now() - startedAt);
+    try {
+      const answer = await run();
+      end('done');
+      return answer;
+    } catch (thrown) {
+      const kind = thrown instanceof PlatformError ? thrown.kind : 'internal';
+      end(kind === 'timeout' || kind === 'cancelled' ? kind : 'failed');
+      throw thrown;
+    }
   }
 
   return {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** `oag_` opens what its owner may open, `bak_` opens one agent (B-14, B-16). */
-export const KEY_PREFIX = { user: 'oag_', agent: 'bak_' } as const;
+const KEY_PREFIX = { user: 'oag_', agent: 'bak_' } as const;
 
 /** 256 random bits in hex behind the kind's prefix (BX-01, BX-02). */
 export function newKeyToken(kind: 'user' | 'agent'): string {

@@ -38,7 +38,6 @@ export const NOON = Date.UTC(2026, 10, 30, 12);
 export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): StepTools {
   return {
     clock: { now: () => NOON, sleep: async () => {} },
-    random: () => 0,
     signal: new AbortController().signal,
     conversation: {
       conversationId,
