@@ -151,7 +151,7 @@ describe('arguments', () => {
     ['a message of another type', { message: 5 }, /message/],
     ['a malformed context_id', { message: 'x', context_id: 'conv_1' }, /context_id/],
     ['an idempotency key of another type', { message: 'x', idempotency_key: 5 }, /idempotency_key/],
-    ['a file nobody uploaded (B-79)', { message: 'x', attachments: [{ file_id: 'f' }] }, /attachments/],
+    ['a file nobody uploaded', { message: 'x', attachments: [{ file_id: 'f' }] }, /attachments/],
   ])(
     'refuses %s with 400 invalid_param, an integer code and the string beside it (B-85)',
     async (_name, args, names) => {

@@ -33,7 +33,7 @@ function problems(env: Record<string, string | undefined> = {}): string[] {
 }
 
 describe('without any configuration', () => {
-  it('the platform is complete, reaches this machine only and asks who you are', () => {
+  it('the platform is complete, reaches this machine only and asks who you are (E-01)', () => {
     expect(load()).toEqual({
       config: {
         host: '127.0.0.1',

@@ -51,7 +51,7 @@ function readClockFrom(engine: Liquid, name: string): void {
 }
 
 /** Is there anything to render? Most texts are plain, and are never parsed. */
-export function isTemplate(text: string): boolean {
+function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
