@@ -4,7 +4,7 @@ import { type Client, createClient } from '@patchbay/contract/client';
 import { CliError, EXIT, usageError } from './cli-error.ts';
 import type { Io } from './io.ts';
 
-export const DEFAULT_URL = 'http://127.0.0.1:7070';
+const DEFAULT_URL = 'http://127.0.0.1:7070';
 
 /** The options of every command that talks to a platform. */
 export interface ConnectionOptions {
