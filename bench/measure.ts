@@ -16,6 +16,14 @@ export interface Sample {
 
 export const TOGETHER = 32;
 
+/** Calls a server until its compiler has seen the whole path often enough: so many calls, within so many seconds. */
+export async function warmUp(row: RunningRow, until: { calls: number; seconds: number }): Promise<void> {
+  let calls = 0;
+  for (let second = 0; second < until.seconds && calls < until.calls; second++) {
+    calls += (await runLoad(row.target, TOGETHER, 1)).calls;
+  }
+}
+
 /** Calls a server first over one connection, then over 32, and watches its processes during the second. */
 export async function measure(
   row: RunningRow,

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '@patchbay/testing/postgres';
 import { installPinned } from '../test/judges/install-pinned.ts';
-import { measure, medianOf, type Sample, TOGETHER } from './measure.ts';
+import { measure, medianOf, type Sample, TOGETHER, warmUp } from './measure.ts';
 import { ROWS, type RunningRow, startRow } from './rows.ts';
 import { type MeasuredRow, renderTable } from './table.ts';
 
 const HELP = `Measures both doors beside node:http and bare servers of the MCP SDK v1 and v2.
 
-  npm run bench                  5 rounds, about 5 minutes; writes bench/results/<date>-<name>.md and .json
+  npm run bench                  5 rounds, about 6 minutes; writes bench/results/<date>-<name>.md and .json
   npm run bench -- --quick       2 short rounds, about a minute; prints only
   npm run bench -- --only agent  rows whose title contains the word, and the yardsticks
   npm run bench -- --name NAME   name of the result (default: foundation)
 
-Every server runs in a process of its own. All start first; then each round goes through all of them in a
-rotated order, one connection first, then ${TOGETHER}, so that a machine that gets slower does so for everybody.
-The first round warms up and is thrown away; of the others the table shows medians. Calls are of echo
-size over plain HTTP with keep-alive, ids differ between connections, and every answer is checked. CPU per call
-is that of the server's whole process tree at ${TOGETHER} connections, its PostgreSQL server included, read from /proc
-(Linux only). Ratios inside one run are worth reading, figures of different runs are not: machines drift.
+Every server runs in a process of its own. All start first and are warmed up. Then each round goes through all of
+them in a rotated order, over one connection first, then over ${TOGETHER}, so that a machine that gets slower does so for
+everybody; the table shows medians of the rounds. Calls are of echo size over plain HTTP with keep-alive, ids differ
+between connections, and every answer is checked. CPU per call is that of the server's whole process tree at ${TOGETHER}
+connections, its PostgreSQL server included, read from /proc (Linux only). Ratios inside one run are worth reading,
+figures of different runs are not: machines drift. Let nothing else run beside it.
 `;
 
 const { values: options } = parseArgs({
@@ -32,9 +32,9 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Seconds a row is called over one connection and over many; the warm-up is long enough for the compilers of every server. */
-const FULL = { rounds: 5, seconds: { alone: 2, together: 4 }, warmUp: { alone: 1, together: 5 } };
-const QUICK = { rounds: 2, seconds: { alone: 0.5, together: 1.5 }, warmUp: { alone: 0.2, together: 2.5 } };
+/** Seconds a row is called over one connection and over many. */
+const FULL = { rounds: 5, seconds: { alone: 2, together: 4 }, warmUp: { calls: 8000, seconds: 20 } };
+const QUICK = { rounds: 2, seconds: { alone: 0.5, together: 1.5 }, warmUp: { calls: 2000, seconds: 3 } };
 
 async function bench(): Promise<void> {
   await installPinned(import.meta.dirname);
@@ -53,13 +53,11 @@ async function bench(): Promise<void> {
   }
 
   const samples = new Map<RunningRow, Sample[]>(running.map(row => [row, []]));
-  for (let round = 0; round <= plan.rounds; round++) {
-    const warmingUp = round === 0;
-    say(warmingUp ? 'warming up' : `round ${round} of ${plan.rounds}`);
-    for (const row of rotated(running, round)) {
-      const sample = await measure(row, warmingUp ? plan.warmUp : plan.seconds);
-      if (!warmingUp) samples.get(row)!.push(sample);
-    }
+  say('warming up');
+  for (const row of running) await warmUp(row, plan.warmUp);
+  for (let round = 0; round < plan.rounds; round++) {
+    say(`round ${round + 1} of ${plan.rounds}`);
+    for (const row of rotated(running, round)) samples.get(row)!.push(await measure(row, plan.seconds));
   }
 
   const rows: MeasuredRow[] = chosen.map((row, i) => ({
