@@ -34,21 +34,23 @@ export async function killTrial(options: {
       return { conversationId, acknowledged: [] as string[], inFlight: '' };
     }),
   );
-  const talking = spoken.map(async conversation => {
-    for (let count = 1; ; count += 1) {
-      conversation.inFlight = `message ${count}`;
-      await first.client.call('talk_to_agent', {
-        agentId: 'demo',
-        conversationId: conversation.conversationId,
-        message: conversation.inFlight,
-      });
-      conversation.acknowledged.push(conversation.inFlight);
-    }
-  });
+  const talking = Promise.allSettled(
+    spoken.map(async conversation => {
+      for (let count = 1; ; count += 1) {
+        conversation.inFlight = `message ${count}`;
+        await first.client.call('talk_to_agent', {
+          agentId: 'demo',
+          conversationId: conversation.conversationId,
+          message: conversation.inFlight,
+        });
+        conversation.acknowledged.push(conversation.inFlight);
+      }
+    }),
+  );
   await new Promise(resolve => setTimeout(resolve, options.killAfterMs));
   first.process.kill('SIGKILL');
   await once(first.process, 'exit');
-  await Promise.allSettled(talking);
+  await talking;
 
   const second = await start(options);
   const complaints: string[] = [];
