@@ -6,6 +6,8 @@ import {
   ann,
   claim,
   countRows,
+  createManualClock,
+  endLease,
   errorOf,
   gate,
   helloFile,
@@ -26,9 +28,9 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
 
   const request = { input: 'hours', idempotencyKey: 'key-1' };
 
-  /** The holder of the key has fallen silent, or its time is over. */
-  async function setKey(values: { lease_until?: number; expires_at?: number }): Promise<void> {
-    await rig.store.db.updateTable('idempotency_keys').set(values).execute();
+  /** What a test sees when the time of every key is over. */
+  async function expireKeys(): Promise<void> {
+    await rig.store.db.updateTable('idempotency_keys').set({ expires_at: 1 }).execute();
   }
 
   it('give a repeat the first answer again, and the agent runs once (B-66, B-84)', async () => {
@@ -63,6 +65,11 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
   });
 
   it('let one of many simultaneous calls run', async () => {
+    await oneOfManyRuns();
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
+  });
+
+  async function oneOfManyRuns(): Promise<void> {
     const admissions = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         rig
@@ -77,8 +84,7 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
         expect(admission).toEqual({ kind: 'refused', refusal: { reason: 'key_in_flight' } });
       }
     }
-    expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
-  });
+  }
 
   it('refuse other arguments, whether the first call runs or is answered', async () => {
     const first = await claim(rig.turns, request);
@@ -126,23 +132,99 @@ describe.each(engines)('idempotency keys on %s', (engine: EngineName) => {
     expect((await say(rig.turns, keyed)).agentResponse).toMatch(/^We are open/);
   });
 
+  it('are free at once when the node that died in the turn has started again', async () => {
+    const lost = await claim(rig.turns, request);
+    expect(await refusalOf(rig.node('node-2'), request)).toEqual({ reason: 'key_in_flight' });
+    const restarted = rig.node('node-1');
+    await restarted.releaseLeasesOf('node-1');
+    const answer = await say(restarted, request);
+    await expect(lost.run({ signal: never })).rejects.toBeInstanceOf(Fault);
+    expect(await say(restarted, request)).toEqual(answer);
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1, conversation_steps: 2 });
+  });
+
+  it('are free with the conversation they were used in', async () => {
+    const { conversationId } = await say(rig.turns, {});
+    const keyed = { ...request, conversationId };
+    const lost = await claim(rig.turns, keyed);
+    await endLease(rig.store, conversationId);
+    const answer = await say(rig.node('node-2'), keyed);
+    await expect(lost.run({ signal: never })).rejects.toBeInstanceOf(Fault);
+    expect(await say(rig.turns, keyed)).toEqual(answer);
+    expect(await countRows(rig.store)).toMatchObject({ conversation_steps: 2, idempotency_keys: 1 });
+  });
+
   it('are taken over from a call that fell silent, which then cannot commit a second run', async () => {
     const silent = await claim(rig.turns, request);
-    await setKey({ lease_until: 1 });
+    await endLease(rig.store, silent.conversationId);
     const answer = await say(rig.node('node-2'), request);
     await expect(silent.run({ signal: never })).rejects.toBeInstanceOf(Fault);
     expect(await say(rig.turns, request)).toEqual(answer);
     expect(await countRows(rig.store)).toMatchObject({ conversations: 1, conversation_steps: 2 });
   });
 
+  it('are taken over by one of many that wait for a silent call', async () => {
+    const silent = await claim(rig.turns, request);
+    await endLease(rig.store, silent.conversationId);
+    await oneOfManyRuns();
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
+  });
+
+  describe('of a long turn', () => {
+    async function longTurn() {
+      const clock = createManualClock();
+      const started = gate();
+      const held = gate();
+      const turn = await claim(rig.node('node-2', { clock }), request);
+      rig.insideTurn = () => {
+        started.open();
+        return held.opened;
+      };
+      const running = turn.run({ signal: never });
+      await started.opened;
+      rig.insideTurn = () => undefined;
+      await endLease(rig.store, turn.conversationId);
+      return { open: held.open, running, renew: () => clock.advance(5_000) };
+    }
+
+    async function leaseEnds(): Promise<number> {
+      const row = await rig.store.db
+        .selectFrom('conversations')
+        .select('lease_until')
+        .executeTakeFirstOrThrow();
+      return row.lease_until!;
+    }
+
+    it('stay in flight as long as it holds its conversation', async () => {
+      const { running, renew, open } = await longTurn();
+      await renew();
+      await expect.poll(leaseEnds).toBeGreaterThan(Date.now());
+      expect(await refusalOf(rig.turns, request)).toEqual({ reason: 'key_in_flight' });
+      open();
+      const answer = await running;
+      expect(await say(rig.turns, request)).toEqual(answer);
+    });
+
+    it('end it when they are taken over: the conversation goes with the key', async () => {
+      const { running, renew, open } = await longTurn();
+      const answer = await say(rig.turns, request);
+      const lost = expect(running).rejects.toMatchObject({ code: 'lease_lost' });
+      await renew();
+      await lost;
+      open();
+      expect(await say(rig.turns, request)).toEqual(answer);
+      expect(await countRows(rig.store)).toMatchObject({ conversations: 1, conversation_steps: 2 });
+    });
+  });
+
   it('are forgotten after their time', async () => {
     const first = await say(rig.turns, request);
-    await setKey({ expires_at: 1 });
+    await expireKeys();
     const second = await say(rig.turns, { ...request, input: 'hello' });
     expect(second.conversationId).not.toBe(first.conversationId);
     await rig.turns.removeLeftovers();
     expect(await countRows(rig.store)).toMatchObject({ idempotency_keys: 1 });
-    await setKey({ expires_at: 1 });
+    await expireKeys();
     await rig.turns.removeLeftovers();
     expect(await countRows(rig.store)).toMatchObject({ idempotency_keys: 0 });
   });

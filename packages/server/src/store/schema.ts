@@ -100,10 +100,11 @@ export interface Schema {
     key: string;
     /** SHA-256 of the arguments: the same key with others is refused. */
     digest: string;
-    /** JSON of the stored answer; null while the first call is in flight. */
+    /** The lease of the call that claimed the key: the call is in flight while that lease is. */
+    conversation_id: string;
+    fence: number;
+    /** JSON of the stored answer; null until the call has one. */
     answer: string | null;
-    /** While in flight: a crash frees the key when this passes. */
-    lease_until: number | null;
     expires_at: number;
   };
 }

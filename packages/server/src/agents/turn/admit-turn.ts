@@ -10,14 +10,16 @@ import {
   type ConversationLease,
   claimConversation,
   findConversationForTurn,
+  firstLease,
   insertClaimedConversation,
+  nextLease,
 } from '../../store/tables/conversations.ts';
 import { findDeployedAgent } from '../../store/tables/deployments.ts';
 import {
   claimIdempotencyKey,
   freeIdempotencyKey,
-  type HeldKey,
   type KeyClaim,
+  type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
 import { type Access, mayUseAgent, mayUseConversation } from '../deployment/agent-access.ts';
 import { LEASE_MS } from './keep-lease.ts';
@@ -45,13 +47,13 @@ export interface TurnRequest {
 /** What a claimed turn needs to run. */
 export interface TurnClaim {
   readonly lease: ConversationLease;
-  readonly heldKey: HeldKey | undefined;
+  /** In flight while the lease is. */
+  readonly key: KeyOfCall | undefined;
   readonly agentId: string;
   readonly agentVersion: number;
   readonly environment: Environment;
   /** Owner of the conversation. */
   readonly userId: string;
-  readonly createdAt: number;
   /** The conversation as it was found; `undefined` for one that starts with this turn. */
   readonly found: ConversationForTurn | undefined;
 }
@@ -101,32 +103,38 @@ export function checkRequest(request: TurnRequest, maxInputChars: number): void 
  * Runs inside one short unit.
  */
 export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission> {
-  const target = await findTarget(db, deps, request);
-  if (!target.ok) return { kind: 'refused', refusal: target.refusal };
+  const found = await findTarget(db, deps, request);
+  if (!found.ok) return { kind: 'refused', refusal: found.refusal };
+  const target = found.value;
+  const { lease } = target;
 
-  let heldKey: HeldKey | undefined;
-  if (request.idempotencyKey !== undefined) {
-    const call = { principalId: request.principal.id, agentId: request.agentId, key: request.idempotencyKey };
+  const key = keyOf(request);
+  if (key) {
     const claim = await claimIdempotencyKey(db, deps.store.engine, {
-      ...call,
+      ...key,
       digest: digestOf(request),
-      leaseMs: LEASE_MS,
+      lease,
       lifeMs: deps.idempotencyHours * 3_600_000,
     });
     if (claim.kind !== 'claimed') return answerHeldKey(claim);
-    heldKey = { ...call, token: claim.token };
   }
 
-  const claimed = await claimTarget(db, deps, request, target.value);
-  if (claimed.ok) return { kind: 'claimed', claim: { ...claimed.value, heldKey } };
-  if (heldKey) await freeIdempotencyKey(db, heldKey);
+  const claimed = await claimTarget(db, deps, request, target);
+  if (claimed.ok) return { kind: 'claimed', claim: { ...claimed.value, lease, key } };
+  if (key) await freeIdempotencyKey(db, key, lease);
   return { kind: 'refused', refusal: claimed.refusal };
 }
 
+/** Where a turn goes, and the lease it has once it is claimed. */
 type Target =
-  | { readonly kind: 'existing'; readonly conversation: ConversationForTurn }
+  | {
+      readonly kind: 'existing';
+      readonly lease: ConversationLease;
+      readonly conversation: ConversationForTurn;
+    }
   | {
       readonly kind: 'new';
+      readonly lease: ConversationLease;
       readonly environment: Environment;
       readonly deployed: ConversationForTurn['deployed'];
     };
@@ -143,7 +151,8 @@ async function findTarget(
     const agent = await findDeployedAgent(db, deps.store.engine, environment, agentId);
     if (!agent || !mayUseAgent(principal, access, agent))
       return refused({ reason: 'agent_unknown', agentId });
-    return granted({ kind: 'new', environment, deployed: agent.deployed });
+    const lease = firstLease(newConversationId());
+    return granted({ kind: 'new', lease, environment, deployed: agent.deployed });
   }
   const conversation = await findConversationForTurn(db, deps.store.engine, conversationId);
   if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
@@ -155,7 +164,7 @@ async function findTarget(
   if (!mayUseAgent(principal, access, { agentId, ownerId: conversation.agentOwnerId })) {
     return refused({ reason: 'agent_unknown', agentId });
   }
-  return granted({ kind: 'existing', conversation });
+  return granted({ kind: 'existing', lease: nextLease(conversation), conversation });
 }
 
 async function claimTarget(
@@ -163,7 +172,7 @@ async function claimTarget(
   deps: TurnDeps,
   request: TurnRequest,
   target: Target,
-): Promise<Outcome<Omit<TurnClaim, 'heldKey'>, TurnRefusal>> {
+): Promise<Outcome<Omit<TurnClaim, 'lease' | 'key'>, TurnRefusal>> {
   const { agentId } = request;
   const { nodeId, clock, store } = deps;
   const deployed = target.kind === 'new' ? target.deployed : target.conversation.deployed;
@@ -175,29 +184,34 @@ async function claimTarget(
   }
 
   if (target.kind === 'new') {
-    const { environment } = target;
-    const at = clock.now();
+    const { lease, environment } = target;
     const userId = request.principal.id;
-    const lease = await insertClaimedConversation(db, store.engine, {
-      id: newConversationId(),
+    await insertClaimedConversation(db, store.engine, {
+      lease,
       agentId,
       agentVersion,
       environment,
       userId,
       holder: nodeId,
       leaseMs: LEASE_MS,
-      at,
+      at: clock.now(),
     });
-    return granted({ lease, agentId, agentVersion, environment, userId, createdAt: at, found: undefined });
+    return granted({ agentId, agentVersion, environment, userId, found: undefined });
   }
 
   const seen = target.conversation;
   if (seen.leased) return refused(busy(seen.id));
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
-  const lease = await claimConversation(db, store.engine, { seen, holder: nodeId, leaseMs: LEASE_MS });
-  if (!lease) return refused(busy(seen.id));
-  const { environment, userId, createdAt } = seen;
-  return granted({ lease, agentId, agentVersion, environment, userId, createdAt, found: seen });
+  if (!(await claimConversation(db, store.engine, { seen, holder: nodeId, leaseMs: LEASE_MS })))
+    return refused(busy(seen.id));
+  const { environment, userId } = seen;
+  return granted({ agentId, agentVersion, environment, userId, found: seen });
+}
+
+function keyOf({ principal, agentId, idempotencyKey }: TurnRequest): KeyOfCall | undefined {
+  return idempotencyKey === undefined
+    ? undefined
+    : { principalId: principal.id, agentId, key: idempotencyKey };
 }
 
 function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission {

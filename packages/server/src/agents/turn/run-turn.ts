@@ -7,12 +7,7 @@ import {
   listConversationOutputs,
 } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
-import {
-  answerIdempotencyKey,
-  freeIdempotencyKey,
-  type HeldKey,
-  renewIdempotencyKey,
-} from '../../store/tables/idempotency-keys.ts';
+import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { TurnClaim } from './admit-turn.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
@@ -66,18 +61,13 @@ export async function runTurn(
   message: TurnMessage,
   reader: TurnReader,
 ): Promise<TurnAnswer> {
-  const { clock } = deps;
-  let heldKey = claim.heldKey;
+  const { clock, store } = deps;
   const keeper = keepLease({
     clock,
     conversationId: claim.lease.conversationId,
     timeLimitMs: deps.turnTimeoutMs,
     cancelled: reader.signal,
-    renew: async () => {
-      const renewed = await renewLease(deps, claim, heldKey);
-      heldKey = renewed.heldKey;
-      return renewed.held;
-    },
+    renew: () => store.commit(db => renewConversationLease(db, store.engine, claim.lease, LEASE_MS)),
   });
   const played = await playAndCommit();
   if (played.failure) throw stepFailed(deps, claim, played.failure);
@@ -89,49 +79,30 @@ export async function runTurn(
       if (!played.failure) await speak(deps, played.step.output, reader, keeper.signal);
       keeper.signal.throwIfAborted();
       await keeper.stop();
-      const answer = await commitTurn(deps, claim, heldKey, played);
+      const answer = await commitTurn(deps, claim, played);
       return { answer, failure: played.failure };
     } catch (thrown) {
       await keeper.stop();
-      await releaseClaim(deps, claim, heldKey);
+      await releaseClaim(deps, claim);
       throw thrown;
     }
   }
 }
 
 /** Gives a claimed turn back with nothing done: lease and key are free, a conversation that was to start is gone. */
-export async function releaseClaim(
-  deps: TurnDeps,
-  claim: TurnClaim,
-  heldKey: HeldKey | undefined,
-): Promise<void> {
+export async function releaseClaim(deps: TurnDeps, { lease, key }: TurnClaim): Promise<void> {
   try {
     await deps.store.commit(async db => {
-      await releaseConversation(db, claim.lease);
-      if (heldKey) await freeIdempotencyKey(db, heldKey);
+      await releaseConversation(db, lease);
+      if (key) await freeIdempotencyKey(db, key, lease);
     });
   } catch (cause) {
     // The caller has its own error already; the lease ends by itself.
     deps.logger?.warn('A turn could not be given back', {
-      conversationId: claim.lease.conversationId,
+      conversationId: lease.conversationId,
       error: cause,
     });
   }
-}
-
-async function renewLease(
-  deps: TurnDeps,
-  claim: TurnClaim,
-  heldKey: HeldKey | undefined,
-): Promise<{ readonly held: boolean; readonly heldKey: HeldKey | undefined }> {
-  const { store } = deps;
-  return store.commit(async db => {
-    const { engine } = store;
-    if (!(await renewConversationLease(db, engine, claim.lease, LEASE_MS))) return { held: false, heldKey };
-    if (!heldKey) return { held: true, heldKey };
-    const token = await renewIdempotencyKey(db, engine, { ...heldKey, leaseMs: LEASE_MS });
-    return token === undefined ? { held: false, heldKey } : { held: true, heldKey: { ...heldKey, token } };
-  });
 }
 
 /** What was played and waits to be committed. */
@@ -229,13 +200,9 @@ async function speak(
   }
 }
 
-async function commitTurn(
-  deps: TurnDeps,
-  claim: TurnClaim,
-  heldKey: HeldKey | undefined,
-  played: PlayedTurn,
-): Promise<TurnAnswer> {
-  const { conversationId } = claim.lease;
+async function commitTurn(deps: TurnDeps, claim: TurnClaim, played: PlayedTurn): Promise<TurnAnswer> {
+  const { lease, key } = claim;
+  const { conversationId } = lease;
   const { state, step, failure } = played;
   const answer = toTurnAnswer(
     {
@@ -251,7 +218,7 @@ async function commitTurn(
   );
   const { engine } = deps.store;
   await deps.store.commit(async db => {
-    const held = await finishTurn(db, engine, claim.lease, {
+    const held = await finishTurn(db, engine, lease, {
       state,
       stepCount: step.index + 1,
       counters: JSON.stringify(played.counters),
@@ -260,9 +227,9 @@ async function commitTurn(
     if (!held) throw leaseLost(conversationId);
     await insertConversationSteps(db, engine, conversationId, played.steps);
     await insertAuditEntries(db, engine, played.audit);
-    if (!heldKey) return;
-    if (failure) await freeIdempotencyKey(db, heldKey);
-    else if (!(await answerIdempotencyKey(db, { ...heldKey, answer }))) throw leaseLost(conversationId);
+    if (!key) return;
+    if (failure) await freeIdempotencyKey(db, key, lease);
+    else if (!(await answerIdempotencyKey(db, key, lease, answer))) throw leaseLost(conversationId);
   });
   return answer;
 }

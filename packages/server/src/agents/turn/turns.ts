@@ -63,11 +63,11 @@ export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deploy
 
   async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<TurnAdmission> {
     const agent = await deployments.compiled(claim.agentId, claim.agentVersion).catch(async thrown => {
-      await releaseClaim(deps, claim, claim.heldKey);
+      await releaseClaim(deps, claim);
       throw thrown;
     });
     if (!agent) {
-      await releaseClaim(deps, claim, claim.heldKey);
+      await releaseClaim(deps, claim);
       return {
         kind: 'refused',
         refusal: { reason: 'agent_unavailable', agentId: claim.agentId, why: 'error' },
@@ -81,7 +81,7 @@ export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deploy
         agentId: claim.agentId,
         environment: claim.environment,
         run: reader => measured(() => runTurn(deps, claim, agent, message, reader)),
-        release: () => releaseClaim(deps, claim, claim.heldKey),
+        release: () => releaseClaim(deps, claim),
       },
     };
   }

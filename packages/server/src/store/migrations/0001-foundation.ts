@@ -137,8 +137,9 @@ export const foundation: Migration = {
         agent_id ${text} not null,
         key ${text} not null,
         digest ${text} not null,
+        conversation_id ${text} not null,
+        fence ${int} not null,
         answer ${text},
-        lease_until ${int},
         expires_at ${int} not null,
         primary key (principal_id, agent_id, key)
       ) ${tableEnd}`,

@@ -44,18 +44,18 @@ export interface DescribedConversation extends ConversationRecord {
   readonly agentName: string;
 }
 
-/** A new conversation, with its first turn claimed. Readers see it from its first step on. */
-export async function insertClaimedConversation(
-  db: Db,
-  engine: Engine,
-  conversation: NewConversation,
-): Promise<ConversationLease> {
-  await insertConversation(db, engine, conversation);
-  return { conversationId: conversation.id, fence: 1 };
+/** The lease that claiming a new conversation gives. */
+export function firstLease(conversationId: string): ConversationLease {
+  return { conversationId, fence: 1 };
+}
+
+/** The lease that claiming the conversation gives, for whoever has to name it before. */
+export function nextLease(seen: ConversationForTurn): ConversationLease {
+  return { conversationId: seen.id, fence: seen.fence + 1 };
 }
 
 export interface NewConversation {
-  readonly id: string;
+  readonly lease: ConversationLease;
   readonly agentId: string;
   readonly agentVersion: number;
   readonly environment: Environment;
@@ -65,23 +65,33 @@ export interface NewConversation {
   readonly at: number;
 }
 
-const insertConversation = prepareQuery((db, conversation: NewConversation, now) =>
-  db.insertInto('conversations').values({
-    id: conversation.id,
-    agent_id: conversation.agentId,
-    agent_version: conversation.agentVersion,
-    environment: conversation.environment,
-    user_id: conversation.userId,
-    state: 'READY' satisfies ConversationState,
-    step_count: 0,
-    counters: '{}',
-    properties: '{}',
-    lease_holder: conversation.holder,
-    lease_until: sql<number>`${now} + ${conversation.leaseMs}`,
-    lease_fence: 1,
-    created_at: conversation.at,
-    updated_at: conversation.at,
-  }),
+/** A new conversation, with its first turn claimed. Readers see it from its first step on. */
+export async function insertClaimedConversation(
+  db: Db,
+  engine: Engine,
+  { lease, ...conversation }: NewConversation,
+): Promise<void> {
+  await insertConversation(db, engine, { ...conversation, ...lease });
+}
+
+const insertConversation = prepareQuery(
+  (db, conversation: Omit<NewConversation, 'lease'> & ConversationLease, now) =>
+    db.insertInto('conversations').values({
+      id: conversation.conversationId,
+      agent_id: conversation.agentId,
+      agent_version: conversation.agentVersion,
+      environment: conversation.environment,
+      user_id: conversation.userId,
+      state: 'READY' satisfies ConversationState,
+      step_count: 0,
+      counters: '{}',
+      properties: '{}',
+      lease_holder: conversation.holder,
+      lease_until: sql<number>`${now} + ${conversation.leaseMs}`,
+      lease_fence: conversation.fence,
+      created_at: conversation.at,
+      updated_at: conversation.at,
+    }),
 );
 
 /** The conversation with its latest output, its agent and what is deployed, in one query: a turn asks this once. */
@@ -106,7 +116,7 @@ export async function findConversationForTurn(
   );
 }
 
-/** `undefined` when somebody else was quicker since the conversation was read. */
+/** Takes `nextLease(seen)`. False when somebody else was quicker since the conversation was read. */
 export async function claimConversation(
   db: Db,
   engine: Engine,
@@ -115,11 +125,11 @@ export async function claimConversation(
     readonly holder: string;
     readonly leaseMs: number;
   },
-): Promise<ConversationLease | undefined> {
+): Promise<boolean> {
   const { seen, holder, leaseMs } = claim;
   const { id, fence, stepCount } = seen;
   const [row] = await updateClaim(db, engine, { id, fence, stepCount, holder, leaseMs });
-  return row && { conversationId: id, fence: row.lease_fence };
+  return row !== undefined;
 }
 
 const updateClaim = prepareQuery(
@@ -136,7 +146,7 @@ const updateClaim = prepareQuery(
       // A silent holder may have come back and committed meanwhile: the counters that were read would be old.
       .where('step_count', '=', claim.stepCount)
       .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
-      .returning('lease_fence'),
+      .returning('id'),
 );
 
 /** False when the lease is lost. */
@@ -203,6 +213,25 @@ export async function releaseConversation(db: Db, lease: ConversationLease): Pro
     .set({ lease_holder: null, lease_until: null })
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
+    .execute();
+}
+
+/** Ends a lease whose time is over for good: whoever held it cannot renew it any more. A live one is left alone. */
+export async function breakEndedLease(db: Db, engine: Engine, lease: ConversationLease): Promise<void> {
+  const now = engine.now();
+  await db
+    .deleteFrom('conversations')
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .where('lease_until', '<=', now)
+    .where('step_count', '=', 0)
+    .execute();
+  await db
+    .updateTable('conversations')
+    .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
+    .where('id', '=', lease.conversationId)
+    .where('lease_fence', '=', lease.fence)
+    .where('lease_until', '<=', now)
     .execute();
 }
 

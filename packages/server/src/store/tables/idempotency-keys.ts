@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Schema } from '../schema.ts';
 import type { Db, Engine } from '../store.ts';
+import { breakEndedLease, type ConversationLease } from './conversations.ts';
 
 /** A caller's key for one call: principal and agent are part of it, so nobody meets anybody else's. */
 export interface KeyOfCall {
@@ -10,103 +12,92 @@ export interface KeyOfCall {
 
 /** What a key says about a call that presents it. */
 export type KeyClaim =
-  /** This call runs. `token` proves it is still the one that holds the key. */
-  | { readonly kind: 'claimed'; readonly token: number }
+  /** This call runs. */
+  | { readonly kind: 'claimed' }
   | { readonly kind: 'in-flight' }
   | { readonly kind: 'other-arguments' }
   | { readonly kind: 'answered'; readonly answer: unknown };
 
 /**
- * Claims the key, unless another call holds it or has answered. A key whose holder fell silent, or that is past its
- * time, is free.
+ * Claims the key for the call that is about to hold `lease`, unless another call holds it or has answered. The key has no
+ * lease of its own: it is in flight while its call holds the conversation, and free when that call fell silent. A call
+ * whose key is taken in this way has lost its conversation too.
  */
 export async function claimIdempotencyKey(
   db: Db,
   engine: Engine,
-  call: KeyOfCall & { readonly digest: string; readonly leaseMs: number; readonly lifeMs: number },
+  call: KeyOfCall & { readonly digest: string; readonly lease: ConversationLease; readonly lifeMs: number },
 ): Promise<KeyClaim> {
   const now = engine.now();
-  const claimed = await db
+  const claim = {
+    digest: call.digest,
+    conversation_id: call.lease.conversationId,
+    fence: call.lease.fence,
+    answer: null,
+    expires_at: sql<number>`${now} + ${sql.lit(call.lifeMs)}`,
+  };
+  const inserted = await db
     .insertInto('idempotency_keys')
-    .values({
-      principal_id: call.principalId,
-      agent_id: call.agentId,
-      key: call.key,
-      digest: call.digest,
-      answer: null,
-      lease_until: sql<number>`${now} + ${sql.lit(call.leaseMs)}`,
-      expires_at: sql<number>`${now} + ${sql.lit(call.lifeMs)}`,
-    })
-    .onConflict(conflict =>
-      conflict
-        .columns(['principal_id', 'agent_id', 'key'])
-        .doUpdateSet(eb => ({
-          digest: eb.ref('excluded.digest'),
-          answer: null,
-          lease_until: eb.ref('excluded.lease_until'),
-          expires_at: eb.ref('excluded.expires_at'),
-        }))
-        .where(eb =>
-          eb.or([
-            eb('idempotency_keys.expires_at', '<=', now),
-            eb.and([
-              eb('idempotency_keys.answer', 'is', null),
-              eb('idempotency_keys.lease_until', '<=', now),
-            ]),
-          ]),
-        ),
-    )
-    .returning('lease_until')
+    .values({ ...columnsOf(call), ...claim })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('key')
     .executeTakeFirst();
-  if (claimed) return { kind: 'claimed', token: claimed.lease_until! };
+  if (inserted) return { kind: 'claimed' };
+
+  // A statement of its own: on PostgreSQL it sees the conversation of a call that committed while the insert waited for it.
   const held = await db
     .selectFrom('idempotency_keys')
-    .select(['digest', 'answer'])
-    .where('principal_id', '=', call.principalId)
-    .where('agent_id', '=', call.agentId)
-    .where('key', '=', call.key)
+    .select(['digest', 'conversation_id', 'fence', 'answer'])
+    .select(eb => [eb('expires_at', '<=', now).as('expired'), eb.exists(liveLease(eb, engine)).as('leased')])
+    .where(eb => eb.and(columnsOf(call)))
     .executeTakeFirst();
   // Freed between the two statements: its call has just failed, and this one is told to try again.
   if (!held) return { kind: 'in-flight' };
-  if (held.digest !== call.digest) return { kind: 'other-arguments' };
-  if (held.answer === null) return { kind: 'in-flight' };
-  return { kind: 'answered', answer: JSON.parse(held.answer) };
-}
-
-/** The new token, or `undefined` when another call has the key now. */
-export async function renewIdempotencyKey(
-  db: Db,
-  engine: Engine,
-  call: HeldKey & { readonly leaseMs: number },
-): Promise<number | undefined> {
-  const renewed = await db
+  const free = held.answer === null ? !held.leased : Boolean(held.expired);
+  if (!free) {
+    if (held.digest !== call.digest) return { kind: 'other-arguments' };
+    if (held.answer === null) return { kind: 'in-flight' };
+    return { kind: 'answered', answer: JSON.parse(held.answer) };
+  }
+  const lease = { conversationId: held.conversation_id, fence: held.fence };
+  // The claim of the conversation itself ends the lease of whoever held it before.
+  if (lease.conversationId !== call.lease.conversationId) await breakEndedLease(db, engine, lease);
+  const taken = await db
     .updateTable('idempotency_keys')
-    .set({ lease_until: sql<number>`${engine.now()} + ${sql.lit(call.leaseMs)}` })
-    .where(eb => eb.and(held(call)))
-    .returning('lease_until')
+    .set(claim)
+    .where(eb => eb.and({ ...columnsOf(call), ...leaseColumns(lease) }))
+    // The silent call may have come back since it was read: renewed its lease, or answered.
+    .where(eb =>
+      held.answer === null
+        ? eb.and([eb('answer', 'is', null), eb.not(eb.exists(liveLease(eb, engine)))])
+        : eb('answer', 'is not', null),
+    )
+    .returning('key')
     .executeTakeFirst();
-  return renewed?.lease_until ?? undefined;
+  return { kind: taken ? 'claimed' : 'in-flight' };
 }
 
 /** Keeps the answer for repeats of the call. False when another call has the key now: then nothing may be committed. */
 export async function answerIdempotencyKey(
   db: Db,
-  call: HeldKey & { readonly answer: unknown },
+  call: KeyOfCall,
+  lease: ConversationLease,
+  answer: unknown,
 ): Promise<boolean> {
   const answered = await db
     .updateTable('idempotency_keys')
-    .set({ answer: JSON.stringify(call.answer), lease_until: null })
-    .where(eb => eb.and(held(call)))
+    .set({ answer: JSON.stringify(answer) })
+    .where(eb => eb.and({ ...columnsOf(call), ...leaseColumns(lease) }))
     .returning('key')
     .executeTakeFirst();
   return answered !== undefined;
 }
 
 /** The call failed before any effect: its key may be used again at once. */
-export async function freeIdempotencyKey(db: Db, call: HeldKey): Promise<void> {
+export async function freeIdempotencyKey(db: Db, call: KeyOfCall, lease: ConversationLease): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
-    .where(eb => eb.and(held(call)))
+    .where(eb => eb.and({ ...columnsOf(call), ...leaseColumns(lease) }))
     .execute();
 }
 
@@ -114,17 +105,20 @@ export async function deleteExpiredIdempotencyKeys(db: Db, engine: Engine): Prom
   await db.deleteFrom('idempotency_keys').where('expires_at', '<=', engine.now()).execute();
 }
 
-/** A key with the proof that this call holds it. */
-export interface HeldKey extends KeyOfCall {
-  /** The end of the lease as last written: every claim and renewal moves it on, an answer clears it. */
-  readonly token: number;
+function columnsOf({ principalId, agentId, key }: KeyOfCall) {
+  return { principal_id: principalId, agent_id: agentId, key };
 }
 
-function held(call: HeldKey) {
-  return {
-    principal_id: call.principalId,
-    agent_id: call.agentId,
-    key: call.key,
-    lease_until: call.token,
-  };
+function leaseColumns({ conversationId, fence }: ConversationLease) {
+  return { conversation_id: conversationId, fence };
+}
+
+/** The conversation of the key, while the call that claimed the key holds it. */
+function liveLease(eb: ExpressionBuilder<Schema, 'idempotency_keys'>, engine: Engine) {
+  return eb
+    .selectFrom('conversations')
+    .select('conversations.id')
+    .whereRef('conversations.id', '=', 'idempotency_keys.conversation_id')
+    .whereRef('conversations.lease_fence', '=', 'idempotency_keys.fence')
+    .where('conversations.lease_until', '>', engine.now());
 }
