@@ -395,17 +395,27 @@ describe('credentials', () => {
     expect((await list('demo', { key: platform.agentKey })).status).toBe(200);
   });
 
-  it('does not reach another agent through a session of the first one (B-09)', async () => {
+  it('does not reach another agent through a session of the first one, nor cancel its calls (B-09)', async () => {
     const hello = {
       protocolVersion: '2025-06-18',
       capabilities: {},
       clientInfo: { name: 'x', version: '1' },
     };
-    const opened = await rpc(platform.agentUrl('demo'), 'initialize', hello, { key: platform.agentKey });
+    const key = platform.operatorKey;
+    const opened = await rpc(platform.agentUrl('demo'), 'initialize', hello, { key });
     const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id')! };
-    expect((await list('demo', { key: platform.agentKey, headers })).status).toBe(200);
-    expect((await list('echo', { key: platform.agentKey, headers })).status).toBe(401);
-    expect((await list('echo', { key: platform.operatorKey, headers })).status).toBe(404);
+    expect((await list('demo', { key, headers })).status).toBe(200);
+    expect((await list('echo', { key, headers })).status).toBe(404);
+    const running = callTool(
+      platform.agentUrl('demo'),
+      'demo',
+      { message: 'show progress' },
+      { key, headers },
+    );
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    expect((await post(platform.agentUrl('echo'), cancel, { key, headers })).status).toBe(404);
+    expect((await post(platform.agentUrl('echo'), cancel, { key })).status).toBe(202);
+    expect((await running).status).toBe(200);
   });
 });
 

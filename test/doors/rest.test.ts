@@ -86,6 +86,13 @@ describe('operations on REST', () => {
       body: { error: { code: 'invalid_param' } },
     });
     expect(await rest('POST', '/api/v1/chat', { body: [1] })).toMatchObject({ status: 400 });
+    expect(await rest('GET', '/api/v1/discovery?filter=%00')).toMatchObject({ status: 400 });
+    expect(await rest('GET', '/api/v1/agent-configs/%00')).toMatchObject({ status: 400 });
+    expect(await rest('GET', '/api/v1/discovery?filter=a&filter=b')).toMatchObject({ status: 400 });
+    expect(await rest('POST', '/api/v1/agents/demo/keys', { body: { agentId: 'other' } })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('agentId') } },
+    });
     expect(await rest('GET', '/api/v1/no-such-route')).toMatchObject({
       status: 404,
       body: { error: { code: 'not_found' } },

@@ -132,6 +132,20 @@ describe('every start', () => {
 });
 
 describe('on a PostgreSQL server', () => {
+  it('is set up once by nodes that start at the same moment', async () => {
+    await using database = await newTestDatabase();
+    const folders = await Promise.all([1, 2, 3].map(() => mkdtemp(join(tmpdir(), 'patchbay-node-'))));
+    const nodes = await Promise.all(
+      folders.map(folder =>
+        start({ env: { PATCHBAY_DATABASE_URL: database.url, PATCHBAY_DATA_DIR: folder } }),
+      ),
+    );
+    expect(nodes.filter(node => node.firstStart)).toHaveLength(1);
+    expect(new Set(nodes.map(node => node.platform.owner.id)).size).toBe(1);
+    await stopAll();
+    await Promise.all(folders.map(folder => rm(folder, { recursive: true })));
+  });
+
   it('starts without another change, and two nodes share everything', async () => {
     await using database = await newTestDatabase();
     const env = { PATCHBAY_DATABASE_URL: database.url };

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Tier } from './roles.ts';
 
 /**
@@ -35,8 +35,8 @@ export interface OperationDefinition<
     readonly path: `/${string}`;
     readonly successStatus?: 200 | 201;
   };
-  /** Plain text where the seed's text is not JSON: the member of the output that holds it (decisions.md 4, Results). */
-  readonly textFrom?: string;
+  /** Where the seed's text is prose: how the output reads (decisions.md 4, Results). JSON where this is left out. */
+  asText?(output: z.output<Out>): string;
   /** Arguments of calls that work on a fresh installation; docs and tests run them. */
   readonly examples: readonly Record<string, unknown>[];
 }
@@ -46,6 +46,40 @@ export function defineOperation<const N extends string, In extends z.ZodObject, 
   definition: OperationDefinition<In, Out> & { readonly name: N },
 ): OperationDefinition<In, Out> & { readonly name: N } {
   return definition;
+}
+
+/** The arguments as every surface publishes them (JSON Schema 2020-12). */
+export interface PublishedInput {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, PublishedArgument>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+export interface PublishedArgument {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+}
+
+const published = new WeakMap<z.ZodObject, PublishedInput>();
+
+/** Made once for each definition; every reader of an operation's arguments reads this. */
+export function publishedInput({ input }: { readonly input: z.ZodObject }): PublishedInput {
+  let schema = published.get(input);
+  if (!schema) {
+    const { $schema: _, ...rest } = z.toJSONSchema(input, { io: 'input' });
+    schema = {
+      properties: {},
+      required: [],
+      ...rest,
+      type: 'object',
+      additionalProperties: false,
+    } as PublishedInput;
+    published.set(input, schema);
+  }
+  return schema;
 }
 
 /** Annotations of an operation that only reads. */

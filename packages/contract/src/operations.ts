@@ -36,6 +36,8 @@ export const OPERATIONS = [
   revokeKey,
 ] as const satisfies readonly OperationDefinition[];
 
-export type Operation = (typeof OPERATIONS)[number];
-export type OperationName = Operation['name'];
-export type OperationByName<N extends OperationName> = Extract<Operation, { readonly name: N }>;
+type Listed = (typeof OPERATIONS)[number];
+export type OperationName = Listed['name'];
+/** Any operation, without the types of its own arguments and answer. */
+export type Operation = OperationDefinition & { readonly name: OperationName };
+export type OperationByName<N extends OperationName> = Extract<Listed, { readonly name: N }>;

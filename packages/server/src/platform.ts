@@ -12,7 +12,7 @@ import { createUsers, type Users } from './auth/user/users.ts';
 import type { Config } from './config/config.ts';
 import { createDocsPages } from './docs/pages.ts';
 import { createAgentDoor } from './edge/agent-mcp/agent-door.ts';
-import { createHttpApp } from './edge/http/app.ts';
+import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
@@ -95,17 +95,18 @@ export async function createPlatform(
   const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
   const operations = createOperations(
     createHandlers({ turns, conversations, deployments, agentFiles, docs, keys }),
-    operation => metrics.conversationAccessDenied(operation),
+    metrics.accessDenied,
   );
 
-  const endpointDeps = {
-    clock,
-    sessionSecret,
-    sessionDays: config.session.days,
+  const endpointOptions = {
+    sessions: { secret: sessionSecret, days: config.session.days, clock },
     maxBodyBytes: config.http.maxBodyBytes,
   };
-  const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointDeps);
-  const agentEndpoint = createMcpEndpoint(createAgentDoor({ turns, version }), endpointDeps);
+  const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
+  const agentEndpoint = createMcpEndpoint(
+    createAgentDoor({ turns, version, onAccessDenied: metrics.accessDenied }),
+    endpointOptions,
+  );
 
   const app = createHttpApp({
     logger,
@@ -133,7 +134,12 @@ export async function createPlatform(
   await turns.releaseLeasesOf(nodeId);
   await turns.removeLeftovers();
   // Not only at the first start: one that was killed before this line is made up for.
-  if (!(await hasAgents(store.db))) await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE);
+  if (!(await hasAgents(store.db))) {
+    await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE).catch(async error => {
+      // Another node that starts at the same moment was quicker.
+      if (!(await hasAgents(store.db))) throw error;
+    });
+  }
   await deployments.checkAll();
   const tidying = setInterval(() => {
     turns.removeLeftovers().catch(error => logger.warn('Leftovers could not be removed', { error }));

@@ -263,7 +263,7 @@ export const readConversationLog = defineOperation({
   annotations: READS,
   runsTurn: false,
   rest: { method: 'GET', path: '/conversations/{conversationId}/log' },
-  textFrom: 'log',
+  asText: ({ log }) => log,
   examples: [],
 });
 

@@ -6,13 +6,13 @@ export const listDocs = defineOperation({
   title: 'List documentation pages',
   description: 'Names of the pages of the Patchbay documentation, one per line. Read one with read_docs.',
   input: z.object({}),
-  output: z.object({ count: z.int(), docs: z.array(z.string()), text: z.string() }),
+  output: z.object({ count: z.int(), docs: z.array(z.string()) }),
   tier: 'docs',
   tool: true,
   annotations: READS,
   runsTurn: false,
   rest: { method: 'GET', path: '/docs' },
-  textFrom: 'text',
+  asText: ({ docs }) => (docs.length === 0 ? 'No documentation pages are available.' : docs.join('\n')),
   examples: [{}],
 });
 
@@ -27,6 +27,6 @@ export const readDocs = defineOperation({
   annotations: READS,
   runsTurn: false,
   rest: { method: 'GET', path: '/docs/{name}' },
-  textFrom: 'markdown',
+  asText: ({ markdown }) => markdown,
   examples: [{ name: 'getting-started' }],
 });

@@ -145,3 +145,16 @@ describe('canonicalJson', () => {
     expect(canonicalJson([1, [2]])).not.toBe(canonicalJson([[1], 2]));
   });
 });
+
+describe('half of a surrogate pair', () => {
+  it.each([
+    ['{"a":"\\ud800"}', false],
+    ['{"a":"\\udc00\\ud800"}', false],
+    ['{"\\uDFFF":1}', false],
+    ['{"a":"\\ud83d\\ude00"}', true],
+    ['{"a":"\\\\ud800"}', true],
+    ['{"a":"\\\\\\ud800"}', false],
+  ])('is refused in %s: whole pairs and escaped backslashes pass', (text, passes) => {
+    expect(parseJson(text, { maxDepth: 10 }).ok).toBe(passes);
+  });
+});

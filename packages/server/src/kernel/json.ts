@@ -2,7 +2,13 @@ import { granted, type Outcome, refused } from './result.ts';
 
 /** Why a body was not taken. `message` is a sentence about "the JSON" that a caller can act on. */
 export interface JsonRefusal {
-  readonly reason: 'syntax' | 'too_deep' | 'duplicate_key' | 'forbidden_key' | 'nul_character';
+  readonly reason:
+    | 'syntax'
+    | 'too_deep'
+    | 'duplicate_key'
+    | 'forbidden_key'
+    | 'nul_character'
+    | 'half_character';
   readonly message: string;
 }
 
@@ -17,13 +23,17 @@ const CLOSE_OBJECT = 0x7d;
 /** From here on a set beats looking through the keys one by one. */
 const FEW_KEYS = 12;
 
+/** An escaped half of a pair. `JSON.stringify` writes whole pairs as they are, so what is left of these is alone. */
+const SURROGATE_ESCAPE = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
+
 /** An escaped U+0000: an odd number of backslashes in front of `u0000`. */
 const ESCAPED_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /**
  * Reads untrusted JSON: gives what `JSON.parse` gives, or a refusal. Refused besides bad syntax:
  * nesting deeper than `maxDepth` containers; the same key twice in one object, of which two readers would see different
- * values; the key `__proto__`, which merging code mistakes for the prototype; U+0000, which PostgreSQL cannot store.
+ * values; the key `__proto__`, which merging code mistakes for the prototype; U+0000, which PostgreSQL cannot store; half of a
+ * surrogate pair, which no store keeps as it is.
  * Takes time linear in the text and no recursion.
  */
 export function parseJson(
@@ -44,6 +54,12 @@ export function parseJson(
     return refused({
       reason: 'nul_character',
       message: 'the JSON contains the character U+0000, which cannot be stored; remove it',
+    });
+  }
+  if (SURROGATE_ESCAPE.test(text) && SURROGATE_ESCAPE.test(JSON.stringify(value))) {
+    return refused({
+      reason: 'half_character',
+      message: 'the JSON contains half of a surrogate pair, which is no character; remove it',
     });
   }
   return granted(value);

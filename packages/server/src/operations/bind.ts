@@ -21,3 +21,11 @@ export type OperationHandler<N extends OperationName> = (
 ) => Promise<OperationOutput<N>>;
 
 export type OperationHandlers = { readonly [N in OperationName]: OperationHandler<N> };
+
+/**
+ * The call of a surface that waits for one answer. A broken connection does not end a turn: it ends by its own answer or
+ * time limit, as in the older MCP eras.
+ */
+export function plainCall(principal: Principal): OperationCall {
+  return { principal, signal: new AbortController().signal, progress: () => {} };
+}

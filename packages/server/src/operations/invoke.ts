@@ -1,3 +1,4 @@
+import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
 import { TIERS } from '@patchbay/contract/roles';
 import type { z } from 'zod';
@@ -64,30 +65,37 @@ export function parseArguments(
   definition: Operation,
   args: Record<string, unknown>,
 ): Record<string, unknown> {
-  const shape: Record<string, z.ZodType> = definition.input.shape;
+  const { properties, required } = publishedInput(definition);
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args)) {
-    if (!Object.hasOwn(shape, name)) {
-      const known = Object.keys(shape);
-      throw new PlatformError(
-        'invalid',
-        known.length === 0
-          ? `Unknown argument: ${name}. ${definition.name} takes none.`
-          : `Unknown argument: ${name}. ${definition.name} takes: ${known.join(', ')}.`,
-      );
+    if (!Object.hasOwn(properties, name))
+      throw unknownArgument(definition.name, name, Object.keys(properties));
+    if (typeof value === 'string' && !isStorableText(value)) {
+      throw new PlatformError('invalid', `Invalid argument ${name}: contains U+0000 or half a character.`);
     }
-    // A blank choice means its default (E-18): hosts send '' for a field a person left empty.
-    const isBlankChoice = value === '' && name === 'environment';
-    if (value !== null && value !== undefined && !isBlankChoice) given[name] = value;
+    const isLeftOut = value === null || value === undefined || (value === '' && isChoice(properties[name]!));
+    if (!isLeftOut) given[name] = value;
   }
-  for (const [name, schema] of Object.entries(shape)) {
-    if (!Object.hasOwn(given, name) && !schema.safeParse(undefined).success) {
-      throw new PlatformError('invalid', `Missing required argument: ${name}`);
-    }
-  }
+  const missing = required.find(name => !Object.hasOwn(given, name));
+  if (missing !== undefined) throw new PlatformError('invalid', `Missing required argument: ${missing}`);
   const parsed = definition.input.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new PlatformError('invalid', parsed.error.issues.map(describeIssue).join('; '));
+}
+
+/** Text both engines keep as it is. What came in a JSON body was asked already. */
+function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** A blank choice means its default (E-18): hosts send '' for a field a person left empty. */
+function isChoice(argument: PublishedArgument): boolean {
+  return argument.enum !== undefined && argument.default !== undefined;
+}
+
+function unknownArgument(operation: string, name: string, known: readonly string[]): PlatformError {
+  const takes = known.length === 0 ? 'takes none' : `takes: ${known.join(', ')}`;
+  return new PlatformError('invalid', `Unknown argument: ${name}. ${operation} ${takes}.`);
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

@@ -1,11 +1,13 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 
+export type Door = 'operator' | 'agent' | 'rest' | 'other';
+
 /** What is counted, defined together. Names start with `patchbay_` (decisions.md 1). */
 export interface Metrics {
-  request(door: 'operator' | 'agent' | 'rest' | 'other', status: number): void;
+  request(door: Door, status: number): void;
   turn(outcome: 'done' | 'failed' | 'timeout' | 'cancelled', ms: number): void;
-  /** Somebody asked for a conversation that is not theirs (platform.md 2.2). */
-  conversationAccessDenied(operation: string): void;
+  /** Somebody reached for what is not theirs (platform.md 2.2). */
+  accessDenied(operation: string): void;
   authenticationRefused(door: string, reason: string): void;
   /** Prometheus text. */
   render(): Promise<string>;
@@ -34,8 +36,8 @@ export function createMetrics(): Metrics {
     registers,
   });
   const accessDenied = new Counter({
-    name: 'patchbay_conversation_access_denied_total',
-    help: 'Calls for a conversation of somebody else',
+    name: 'patchbay_access_denied_total',
+    help: 'Calls for something of somebody else, by operation',
     labelNames: ['operation'],
     registers,
   });
@@ -51,7 +53,7 @@ export function createMetrics(): Metrics {
       turns.inc({ outcome });
       turnSeconds.observe(ms / 1000);
     },
-    conversationAccessDenied: operation => accessDenied.inc({ operation }),
+    accessDenied: operation => accessDenied.inc({ operation }),
     authenticationRefused: (door, reason) => authRefused.inc({ door, reason }),
     render: () => registry.metrics(),
     contentType: registry.contentType,

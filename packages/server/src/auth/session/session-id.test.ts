@@ -3,13 +3,13 @@ import { type SessionClaims, signSessionId, verifySessionId } from './session-id
 
 const secret = new Uint8Array(32).fill(1);
 const claims: SessionClaims = {
-  door: 'agent',
+  resource: 'agent:demo',
   version: '2025-06-18',
   credential: 'key_1',
   expires: 2000,
   nonce: 'n',
 };
-const expected = { door: 'agent', credential: 'key_1', now: 1000 };
+const expected = { resource: 'agent:demo', credential: 'key_1', now: 1000 };
 const id = signSessionId(claims, secret);
 
 describe('session ids', () => {
@@ -19,7 +19,7 @@ describe('session ids', () => {
 
   it.each([
     ['another credential', id, { ...expected, credential: 'key_2' }, secret, 'other-credential'],
-    ['another door', id, { ...expected, door: 'operator' }, secret, 'other-door'],
+    ['another agent', id, { ...expected, resource: 'agent:other' }, secret, 'other-resource'],
     ['its last moment', id, { ...expected, now: 2000 }, secret, 'expired'],
     ['another secret', id, expected, new Uint8Array(32).fill(2), 'bad-signature'],
     [

@@ -3,7 +3,8 @@ import { granted, type Outcome, refused } from '../../kernel/result.ts';
 
 /** What an older-era session id carries: it is its own state, so any node can serve any request (decisions.md 4). */
 export interface SessionClaims {
-  readonly door: string;
+  /** The door, and the agent behind it. */
+  readonly resource: string;
   /** The negotiated protocol revision. */
   readonly version: string;
   /** The credential it was issued to; with another one it is unknown (attacks 17). */
@@ -15,20 +16,20 @@ export interface SessionClaims {
 }
 
 export type SessionRefusal = {
-  readonly reason: 'malformed' | 'bad-signature' | 'expired' | 'other-door' | 'other-credential';
+  readonly reason: 'malformed' | 'bad-signature' | 'expired' | 'other-resource' | 'other-credential';
 };
 
 /** `<claims>.<mac>`, both base64url: visible ASCII as the specification asks, and not to be guessed or changed. */
 export function signSessionId(claims: SessionClaims, secret: Uint8Array): string {
   const payload = Buffer.from(
-    JSON.stringify([claims.door, claims.version, claims.credential, claims.expires, claims.nonce]),
+    JSON.stringify([claims.resource, claims.version, claims.credential, claims.expires, claims.nonce]),
   ).toString('base64url');
   return `${payload}.${mac(payload, secret).toString('base64url')}`;
 }
 
 export function verifySessionId(
   id: string,
-  expected: { readonly door: string; readonly credential: string; readonly now: number },
+  expected: { readonly resource: string; readonly credential: string; readonly now: number },
   secret: Uint8Array,
 ): Outcome<SessionClaims, SessionRefusal> {
   const [payload, signature, ...rest] = id.split('.');
@@ -38,13 +39,13 @@ export function verifySessionId(
   if (given.length !== right.length || !timingSafeEqual(given, right))
     return refused({ reason: 'bad-signature' });
   // Signed by us, so the form is known.
-  const [door, version, credential, expires, nonce] = JSON.parse(
+  const [resource, version, credential, expires, nonce] = JSON.parse(
     Buffer.from(payload, 'base64url').toString('utf8'),
   );
   if (expires <= expected.now) return refused({ reason: 'expired' });
-  if (door !== expected.door) return refused({ reason: 'other-door' });
+  if (resource !== expected.resource) return refused({ reason: 'other-resource' });
   if (credential !== expected.credential) return refused({ reason: 'other-credential' });
-  return granted({ door, version, credential, expires, nonce });
+  return granted({ resource, version, credential, expires, nonce });
 }
 
 function mac(payload: string, secret: Uint8Array): Buffer {

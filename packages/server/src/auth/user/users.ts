@@ -2,6 +2,7 @@ import type { Role } from '@patchbay/contract/roles';
 import type { Clock } from '../../kernel/clock.ts';
 import { newUserId } from '../../kernel/ids.ts';
 import type { Store } from '../../store/store.ts';
+import { findOrInsertServerSecret } from '../../store/tables/server-secrets.ts';
 import { findFirstUser, insertUser, type User } from '../../store/tables/users.ts';
 
 export interface Users {
@@ -19,9 +20,13 @@ export function createUsers(deps: { readonly store: Store; readonly clock: Clock
       store.commit(async db => {
         const existing = await findFirstUser(db);
         if (existing) return { owner: existing, created: false };
-        const owner: User = { id: newUserId(), name: 'owner', roles: ['patchbay-admin'] };
-        await insertUser(db, { ...owner, createdAt: clock.now() });
-        return { owner, created: true };
+        // Of two nodes that start at the same moment the second waits here, and gets the id of the first.
+        const id = newUserId();
+        const chosen = await findOrInsertServerSecret(db, 'owner-id', Buffer.from(id), clock.now());
+        const owner: User = { id: Buffer.from(chosen).toString(), name: 'owner', roles: ['patchbay-admin'] };
+        const created = owner.id === id;
+        if (created) await insertUser(db, { ...owner, createdAt: clock.now() });
+        return { owner, created };
       }),
 
     async add({ name, roles }) {

@@ -5,7 +5,6 @@ import { type TurnRefusal, toRefusalError } from '../../agents/turn/refusal.ts';
 import type { TurnAnswer } from '../../agents/turn/turn-answer.ts';
 import type { Turns } from '../../agents/turn/turns.ts';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { Logger } from '../../kernel/logger.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
 import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
 
@@ -18,8 +17,6 @@ export interface AgentCard {
 
 export interface AgentCaller extends Caller {
   readonly card: AgentCard;
-  readonly log: Logger;
-  readonly traceId: string;
 }
 
 /** The same shape for every agent: message in, reply out (B-53, B-54). */
@@ -61,10 +58,12 @@ const MESSAGE_MISSING: PreparedCall = {
 export function createAgentDoor(deps: {
   readonly turns: Turns;
   readonly version: string;
+  /** Told when a caller reached for a conversation that is not theirs. */
+  readonly onAccessDenied: (agentId: string) => void;
 }): McpDoor<AgentCaller> {
   const { turns } = deps;
   return {
-    name: 'agent',
+    resource: ({ card }) => `agent:${card.agentId}`,
     capabilities: { tools: {} },
     serverInfo: ({ card }) => ({ name: card.agentId, title: card.name, version: deps.version }),
     instructions: ({ card }) => card.description || undefined,
@@ -104,6 +103,7 @@ export function createAgentDoor(deps: {
       });
       switch (admission.kind) {
         case 'refused':
+          if (admission.refusal.reason === 'unknown_conversation') deps.onAccessDenied(card.agentId);
           throw refusalError(admission.refusal);
         case 'replay':
           return { streams: false, run: async () => toResult(admission.answer), abandon: async () => {} };
@@ -116,8 +116,6 @@ export function createAgentDoor(deps: {
           };
       }
     },
-
-    onFailure: ({ log, card }, error) => log.error('The agent door failed', { agentId: card.agentId, error }),
   };
 }
 
@@ -134,7 +132,7 @@ export function agentUnauthorized(): Response {
   );
 }
 
-/** Members the gateway does not know are the agent's business and pass (B-55, B-56). */
+/** Members the gateway does not know are accepted and not looked at (B-56). */
 const callArguments = z.looseObject({
   message: z.string('a text is needed'),
   context_id: z.string().refine(isConversationId, 'this is not the id of a conversation').nullish(),

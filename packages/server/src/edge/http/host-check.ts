@@ -51,6 +51,13 @@ export function createHostCheck(options: {
     return exactHosts.has(lower) || exactHosts.has(withoutPort) || hostnames.has(withoutPort);
   }
 
+  /** A page the platform serves itself. Behind a public address its scheme is known, too. `null` is nobody's. */
+  function isSameOrigin(origin: string, host: string): boolean {
+    const lower = host.toLowerCase();
+    if (lower === publicUrl?.host) return false;
+    return [`http://${lower}`, `https://${lower}`].includes(origin.toLowerCase());
+  }
+
   return {
     check({ host, origin }) {
       if (host === undefined || !isOurHost(host)) {
@@ -61,10 +68,8 @@ export function createHostCheck(options: {
           setting: 'PATCHBAY_ALLOWED_HOSTS',
         });
       }
-      if (origin === undefined || origins.has(origin.toLowerCase())) return granted(true);
-      // Pages the platform itself serves on a loopback or bound address. `null` and other schemes fail here.
-      const parts = /^https?:\/\/([^/]+)$/i.exec(origin);
-      if (parts && isOurHost(parts[1]!)) return granted(true);
+      if (origin === undefined || origins.has(origin.toLowerCase()) || isSameOrigin(origin, host))
+        return granted(true);
       return refused({
         reason: 'origin',
         header: 'Origin',

@@ -1,5 +1,4 @@
 import type { Logger } from '../../kernel/logger.ts';
-import type { Principal } from '../../kernel/principal.ts';
 
 /** What belongs to one HTTP request, made before any route runs. */
 export interface RequestScope {
@@ -7,5 +6,7 @@ export interface RequestScope {
   readonly log: Logger;
   /** A loopback peer without `Origin` and without forwarding headers. */
   readonly local: boolean;
-  principal?: Principal;
 }
+
+/** What Hono carries from the first middleware to the routes. */
+export type ScopedEnv = { Variables: { scope: RequestScope } };

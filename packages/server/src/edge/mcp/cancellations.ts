@@ -11,8 +11,9 @@ export interface Cancellation {
 export class Cancellations {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /** Registers a call; `done` must be called when it ends. */
-  register(session: string, requestId: string | number): Cancellation {
+  /** Registers a call; `done` must be called when it ends. Outside a session there is nothing that could cancel it. */
+  register(session: string | undefined, requestId: string | number): Cancellation {
+    if (session === undefined) return { signal: new AbortController().signal, done: () => {} };
     const key = keyOf(session, requestId);
     const controller = new AbortController();
     const calls = this.#running.get(key) ?? new Set();

@@ -1,14 +1,17 @@
 import type { CallToolResult, Implementation, ServerCapabilities, Tool } from '@modelcontextprotocol/server';
-import type { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
+
+/** The revisions with a handshake, or the one without (mcp.md 1.1). */
+export type Era = 'older' | 'stateless';
 
 /** Who called, as the door found out before the protocol is looked at. */
 export interface Caller {
   readonly principal: Principal;
+  readonly log: Logger;
+  /** Quoted in `internal` errors, so that the log line can be found. */
+  readonly traceId: string;
 }
-
-/** `older` has a handshake, `stateless` (2026-07-28) has none. */
-export type Era = 'older' | 'stateless';
 
 /** What a tool call may use while it runs. */
 export interface CallContext {
@@ -41,8 +44,8 @@ export interface DoorResources<C extends Caller> {
 
 /** What one MCP door offers. The protocol itself is the same for both and lives in this folder. */
 export interface McpDoor<C extends Caller> {
-  /** Session ids are bound to it. */
-  readonly name: string;
+  /** What a session id is good for: no session reaches from one agent to another (B-09). */
+  resource(caller: C): string;
   readonly capabilities: ServerCapabilities;
   serverInfo(caller: C): Implementation;
   instructions(caller: C): string | undefined;
@@ -53,6 +56,4 @@ export interface McpDoor<C extends Caller> {
    */
   prepareCall(caller: C, tool: string, args: Record<string, unknown>, era: Era): Promise<PreparedCall>;
   readonly resources?: DoorResources<C>;
-  /** An error worth an operator's attention, with its cause. */
-  onFailure(caller: C, error: PlatformError): void;
 }

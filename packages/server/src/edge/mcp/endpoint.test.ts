@@ -29,8 +29,9 @@ function setUp(
     child: () => log,
   };
   const abandoned: string[] = [];
+  const prepared: string[] = [];
   const door: McpDoor<Caller> = {
-    name: 'test',
+    resource: () => 'test',
     capabilities: { tools: {} },
     serverInfo: () => ({ name: 'test', version: '1' }),
     instructions: () => undefined,
@@ -38,6 +39,7 @@ function setUp(
     async prepareCall(_caller, tool, args) {
       if (tool !== 'echo') throw new PlatformError('invalid', 'name: there is one tool, echo');
       if (args.refuse === true) throw new PlatformError('conflict', 'refused before the first byte');
+      prepared.push(String(args.text));
       return {
         streams: true,
         run: async context => ({ content: [{ type: 'text', text: await run(args, context) }] }),
@@ -46,12 +48,9 @@ function setUp(
         },
       };
     },
-    onFailure: () => {},
   };
   const endpoint = createMcpEndpoint(door, {
-    clock: systemClock,
-    sessionSecret: new Uint8Array(32).fill(7),
-    sessionDays: 1,
+    sessions: { clock: systemClock, secret: new Uint8Array(32).fill(7), days: 1 },
     maxBodyBytes: 10_000,
     keepAliveMs: 15,
   });
@@ -68,10 +67,9 @@ function setUp(
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...(signal && { signal }),
       }),
-      { principal: { ...principal, credential } },
-      log,
+      { principal: { ...principal, credential }, log, traceId: 'trace' },
     );
-  return { serve, warnings, abandoned, endpoint, log };
+  return { serve, warnings, abandoned, prepared, endpoint, log };
 }
 
 const call = (id: string | number, args: Record<string, unknown>, meta?: Record<string, unknown>) => ({
@@ -213,7 +211,9 @@ describe('older eras', () => {
       throw new Error('password=hunter2 at /srv/secret.ts');
     });
     const text = await (await serve(call(1, {}))).text();
-    expect(text).toContain('"code":-32603');
+    expect(JSON.parse(text)).toMatchObject({
+      error: { code: -32603, data: { code: 'internal_error', details: { traceId: 'trace' } } },
+    });
     expect(text).not.toMatch(/hunter2|secret\.ts/);
   });
 
@@ -242,7 +242,10 @@ describe('older eras', () => {
       params: { requestId },
     });
     expect((await serve(cancel('5'), withSession)).status).toBe(202);
-    expect((await serve(cancel(5))).status).toBe(202);
+    const otherSession = (await serve(initialize('2025-06-18'))).headers.get('mcp-session-id')!;
+    for (const elsewhere of [undefined, { 'mcp-session-id': otherSession }]) {
+      expect((await serve(cancel(5), elsewhere)).status).toBe(202);
+    }
     expect(ended).toEqual([]);
     await serve(cancel(5), withSession);
     expect(await (await running).json()).toMatchObject({ id: 5, error: { data: { code: 'cancelled' } } });
@@ -276,6 +279,17 @@ describe('sessions of the older eras', () => {
     const response = await serve(call(9, { text: 'x' }), { 'mcp-session-id': change(id) }, credential);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ id: 9, error: { code: -32001 } });
+  });
+
+  it.each([
+    ['no params', { jsonrpc: '2.0', id: 1, method: 'initialize' }],
+    ['empty params', { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }],
+  ])('opens none for an initialize with %s', async (_name, body) => {
+    const { serve } = setUp();
+    const response = await serve(body);
+    expect(response.status).toBe(400);
+    expect(response.headers.has('mcp-session-id')).toBe(false);
+    expect(await response.json()).toMatchObject({ id: 1, error: { code: -32602 } });
   });
 
   it('serves its own id', async () => {
@@ -428,14 +442,39 @@ describe.each([
   });
 });
 
+describe('a call the SDK refuses although its form looked right', () => {
+  it.each([
+    ['older eras, one JSON', {}, {}, { task: { ttl: 'x' } }],
+    ['older eras, a stream', {}, BOTH, { task: { ttl: 'x' } }],
+    ['older eras, a wrong token', {}, BOTH, { _meta: { progressToken: {} } }],
+    ['older eras, no arguments', {}, BOTH, { arguments: null }],
+    ['stateless era, a wrong state', MODERN_META, modernHeaders('tools/call', 'echo'), { requestState: 5 }],
+    [
+      'stateless era, a wrong answer',
+      MODERN_META,
+      modernHeaders('tools/call', 'echo'),
+      { inputResponses: 5 },
+    ],
+  ])('leaves nothing prepared behind: %s', async (_name, meta, headers, params) => {
+    let running = 0;
+    const { serve, prepared, abandoned } = setUp(async () => {
+      running += 1;
+      return 'ran';
+    });
+    const message = call(1, { text: 'x' }, meta as Record<string, unknown>);
+    await (await serve({ ...message, params: { ...message.params, ...params } }, headers)).text();
+    expect(prepared.length).toBe(abandoned.length + running);
+  });
+});
+
 describe('bodies and methods no era takes', () => {
   it.each(['GET', 'DELETE', 'PUT'])('answers %s with 405 and Allow: POST', async method => {
     const { endpoint, log } = setUp();
-    const response = await endpoint.serve(
-      new Request('http://localhost/mcp', { method }),
-      { principal },
+    const response = await endpoint.serve(new Request('http://localhost/mcp', { method }), {
+      principal,
       log,
-    );
+      traceId: 'trace',
+    });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
@@ -445,6 +484,14 @@ describe('bodies and methods no era takes', () => {
     ['a duplicate key', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}', 400, -32700],
     ['no message', '5', 400, -32600],
     ['more than the limit', `"${'x'.repeat(20_000)}"`, 413, -32600],
+    ['a huge id', JSON.stringify({ ...call(1, {}), id: 'x'.repeat(300) }), 400, -32600],
+    ['a huge id in a batch', JSON.stringify([{ ...call(1, {}), id: 'x'.repeat(300) }]), 400, -32600],
+    [
+      'half a character',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}',
+      400,
+      -32700,
+    ],
   ])('refuses %s', async (_name, body, status, code) => {
     const { serve } = setUp();
     const response = await serve(body);

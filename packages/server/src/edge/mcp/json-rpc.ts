@@ -2,10 +2,16 @@ import type { PlatformError } from '../../kernel/errors.ts';
 
 export type JsonRpcId = string | number | null;
 
+export interface JsonRpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
 /** A JSON-RPC error as the whole answer of a POST. */
 export function jsonRpcErrorResponse(
   id: JsonRpcId,
-  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+  error: JsonRpcError,
   status: number,
   headers?: Record<string, string>,
 ): Response {
@@ -13,15 +19,12 @@ export function jsonRpcErrorResponse(
 }
 
 /** How a `PlatformError` looks in JSON-RPC: integer code, stable name in `data.code` (B-85, C11). */
-export function toJsonRpcError(error: PlatformError): {
-  code: number;
-  message: string;
-  data: Record<string, unknown>;
-} {
+export function toJsonRpcError(error: PlatformError, traceId: string): JsonRpcError {
+  const details = error.kind === 'internal' ? { traceId } : error.details;
   return {
     code: error.row.rpcCode,
     message: error.message,
-    data: { code: error.row.agentCode, ...(error.details && { details: error.details }) },
+    data: { code: error.row.agentCode, ...(details && { details }) },
   };
 }
 

@@ -1,8 +1,8 @@
 import { listDocs, readDocs } from '@patchbay/contract/operations/docs';
 import { PlatformError } from '../../kernel/errors.ts';
+import { plainCall } from '../../operations/bind.ts';
 import type { Operations } from '../../operations/invoke.ts';
-import type { DoorResources } from '../mcp/door.ts';
-import type { OperatorCaller } from './operator-door.ts';
+import type { Caller, DoorResources } from '../mcp/door.ts';
 
 const MARKDOWN = 'text/markdown';
 const INDEX = {
@@ -22,15 +22,9 @@ const TEMPLATE = {
  * The documentation as resources (E-65): the same two operations as the tools, so the same roles and the same switch.
  * `eddi://docs/...` is read too (decisions.md 1).
  */
-export function docsResources(operations: Operations): DoorResources<OperatorCaller> {
-  const callOf = ({ principal }: OperatorCaller) => ({
-    principal,
-    signal: new AbortController().signal,
-    progress: () => {},
-  });
-
-  async function pageNames(caller: OperatorCaller): Promise<string[]> {
-    const { docs } = await operations.invoke(listDocs, {}, callOf(caller));
+export function docsResources(operations: Operations): DoorResources<Caller> {
+  async function pageNames(caller: Caller): Promise<string[]> {
+    const { docs } = await operations.invoke(listDocs, {}, plainCall(caller.principal));
     return docs as string[];
   }
 
@@ -64,7 +58,7 @@ export function docsResources(operations: Operations): DoorResources<OperatorCal
         };
       }
       try {
-        const { markdown } = await operations.invoke(readDocs, { name }, callOf(caller));
+        const { markdown } = await operations.invoke(readDocs, { name }, plainCall(caller.principal));
         return { uri, mimeType: MARKDOWN, text: markdown as string };
       } catch (thrown) {
         if (thrown instanceof PlatformError && (thrown.kind === 'not_found' || thrown.kind === 'invalid'))

@@ -1,17 +1,11 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { z } from 'zod';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
-import type { Logger } from '../../kernel/logger.ts';
 import type { Operations } from '../../operations/invoke.ts';
 import type { Caller, McpDoor } from '../mcp/door.ts';
 import { docsResources } from './docs-resources.ts';
-
-export interface OperatorCaller extends Caller {
-  readonly log: Logger;
-  /** Quoted in `internal` errors, so that the log line can be found. */
-  readonly traceId: string;
-}
 
 const INSTRUCTIONS =
   'Patchbay runs agents. Start with discover_agents, then chat_with_agent; go on with the conversationId it answers. list_docs and read_docs explain everything else.';
@@ -20,7 +14,7 @@ const INSTRUCTIONS =
 export function createOperatorDoor(deps: {
   readonly operations: Operations;
   readonly version: string;
-}): McpDoor<OperatorCaller> {
+}): McpDoor<Caller> {
   const { operations } = deps;
   const tools = OPERATIONS.filter(definition => definition.tool).map(definition => ({
     definition,
@@ -30,7 +24,7 @@ export function createOperatorDoor(deps: {
   const toolsByRoles = new Map<string, readonly Tool[]>();
 
   return {
-    name: 'operator',
+    resource: () => 'operator',
     capabilities: { tools: {}, resources: {} },
     serverInfo: () => ({ name: 'patchbay', title: 'Patchbay', version: deps.version }),
     instructions: () => INSTRUCTIONS,
@@ -73,34 +67,27 @@ export function createOperatorDoor(deps: {
     },
 
     resources: docsResources(operations),
-    onFailure: (caller, error) => caller.log.error('The operator door failed', { error }),
   };
 }
 
 /** The published form of an operation: made once a start. */
 function toTool(definition: Operation): Tool {
+  // Without `$schema`: 2020-12 is what the protocol assumes.
+  const { $schema: _, ...outputSchema } = z.toJSONSchema(definition.output);
   return {
     name: definition.name,
     title: definition.title,
     description: definition.description,
-    inputSchema: { ...objectSchema(definition.input, 'input'), additionalProperties: false },
-    outputSchema: objectSchema(definition.output, 'output'),
+    inputSchema: publishedInput(definition) as unknown as Tool['inputSchema'],
+    outputSchema: outputSchema as Tool['outputSchema'],
     annotations: { title: definition.title, ...definition.annotations },
   };
 }
 
-/** Without `$schema`: 2020-12 is what the protocol assumes. */
-function objectSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
-  return rest as Tool['inputSchema'];
-}
-
 /** JSON as text and as the same `structuredContent`; where the seed's text is prose, the text is that prose. */
 function toResult(definition: Operation, output: Record<string, unknown>): CallToolResult {
-  const { textFrom } = definition as { textFrom?: string };
-  if (textFrom === undefined)
-    return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
-  return { content: [{ type: 'text', text: String(output[textFrom]) }], structuredContent: output };
+  const text = definition.asText?.(output) ?? JSON.stringify(output);
+  return { content: [{ type: 'text', text }], structuredContent: output };
 }
 
 /** E-20: `isError`, and JSON with a sentence and a code. */

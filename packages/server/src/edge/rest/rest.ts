@@ -1,52 +1,41 @@
+import { publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { Hono } from 'hono';
-import { z } from 'zod';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
+import type { Principal } from '../../kernel/principal.ts';
+import { plainCall } from '../../operations/bind.ts';
 import type { Operations } from '../../operations/invoke.ts';
 import { readJsonBody } from '../http/body.ts';
-import type { RequestScope } from '../http/request-scope.ts';
+import type { RequestScope, ScopedEnv } from '../http/request-scope.ts';
 import { isObject } from '../mcp/json-rpc.ts';
+
+/** Who is asking; rejects with `unauthenticated`. */
+export type Authenticate = (request: Request, scope: RequestScope) => Promise<Principal>;
 
 /** The REST surface: one route an operation, read from its definition (architecture, idea 1). */
 export function createRest(deps: {
   readonly operations: Operations;
   readonly maxBodyBytes: number;
-  /** Who is asking; rejects with `unauthenticated`. */
-  readonly authenticate: (request: Request, scope: RequestScope) => Promise<RequestScope['principal']>;
-}): Hono<{ Variables: { scope: RequestScope } }> {
+  readonly authenticate: Authenticate;
+}): Hono<ScopedEnv> {
   const { operations, maxBodyBytes, authenticate } = deps;
-  const app = new Hono<{ Variables: { scope: RequestScope } }>();
-
-  for (const definition of OPERATIONS) {
-    const {
-      method,
-      path,
-      successStatus = 200,
-    } = definition.rest as Operation['rest'] & { successStatus?: 200 | 201 };
-    const toArguments = queryReader(definition);
+  const app = new Hono<ScopedEnv>();
+  for (const definition of OPERATIONS as readonly Operation[]) {
+    const { method, path, successStatus = 200 } = definition.rest;
+    const readQuery = queryReader(definition);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async c => {
-      const scope = c.get('scope');
-      const principal = await authenticate(c.req.raw, scope);
-      const args = {
-        ...(method === 'POST'
-          ? await bodyArguments(c.req.raw, maxBodyBytes)
-          : toArguments(new URL(c.req.url))),
-        ...c.req.param(),
-      };
-      // A broken connection does not end a turn: it ends by its own answer or time limit, as in the older MCP eras.
-      const call = { principal: principal!, signal: new AbortController().signal, progress: () => {} };
-      return c.json(await operations.invoke(definition, args, call), successStatus);
+      const principal = await authenticate(c.req.raw, c.get('scope'));
+      const args =
+        method === 'POST' ? await bodyArguments(c.req.raw, maxBodyBytes) : readQuery(new URL(c.req.url));
+      const inPath: Record<string, string> = c.req.param();
+      const twice = Object.keys(inPath).find(
+        name => Object.hasOwn(args, name) && args[name] !== inPath[name],
+      );
+      if (twice !== undefined) throw saidTwice(twice);
+      const output = await operations.invoke(definition, { ...args, ...inPath }, plainCall(principal));
+      return c.json(output, successStatus);
     });
   }
-
-  app.all('*', c => {
-    throw new PlatformError(
-      'not_found',
-      `There is no ${c.req.method} ${c.req.path}; the docs page rest lists the routes.`,
-    );
-  });
-
-  app.onError((thrown, c) => restError(thrown, c.get('scope')));
   return app;
 }
 
@@ -76,12 +65,11 @@ async function bodyArguments(request: Request, maxBytes: number): Promise<Record
 
 /** Query text becomes what the argument's schema takes: a number, true or false, else the text itself. */
 function queryReader(definition: Operation): (url: URL) => Record<string, unknown> {
-  const { properties = {} } = z.toJSONSchema(definition.input, { io: 'input' }) as {
-    properties?: Record<string, { type?: string }>;
-  };
+  const { properties } = publishedInput(definition);
   return url => {
     const args: Record<string, unknown> = {};
     for (const [name, text] of url.searchParams) {
+      if (Object.hasOwn(args, name)) throw saidTwice(name);
       const type = properties[name]?.type;
       if (type === 'integer' && /^-?\d{1,15}$/.test(text)) args[name] = Number(text);
       else if (type === 'boolean' && (text === 'true' || text === 'false')) args[name] = text === 'true';
@@ -89,4 +77,8 @@ function queryReader(definition: Operation): (url: URL) => Record<string, unknow
     }
     return args;
   };
+}
+
+function saidTwice(name: string): PlatformError {
+  return new PlatformError('invalid', `${name}: is given twice with different values; give it once.`);
 }

@@ -4,10 +4,6 @@ import type { OperationHandler } from '../bind.ts';
 export function listDocs(docs: DocsPages): OperationHandler<'list_docs'> {
   return async () => {
     const names = await docs.list();
-    return {
-      count: names.length,
-      docs: names,
-      text: names.length === 0 ? 'No documentation pages are available.' : names.join('\n'),
-    };
+    return { count: names.length, docs: names };
   };
 }

@@ -1,23 +1,23 @@
 import type { HttpBindings } from '@hono/node-server';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
-import type { Authenticator, AuthRefusal, AuthRequest } from '../../auth/authenticate.ts';
-import { PlatformError } from '../../kernel/errors.ts';
-import type { Logger } from '../../kernel/logger.ts';
-import { isAdmin } from '../../kernel/principal.ts';
-import type { Operations } from '../../operations/invoke.ts';
-import type { Metrics } from '../../records/metrics.ts';
-import { type AgentCaller, agentUnauthorized } from '../agent-mcp/agent-door.ts';
-import type { McpEndpoint } from '../mcp/endpoint.ts';
-import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
-import type { OperatorCaller } from '../operator-mcp/operator-door.ts';
-import { createRest, restError } from '../rest/rest.ts';
-import { createSeedAliases } from '../rest/seed-aliases.ts';
-import type { HostCheck } from './host-check.ts';
-import type { RequestScope } from './request-scope.ts';
-import { traceIdOf } from './trace.ts';
+import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
+import { PlatformError } from '../kernel/errors.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { isAdmin } from '../kernel/principal.ts';
+import type { Operations } from '../operations/invoke.ts';
+import type { Door, Metrics } from '../records/metrics.ts';
+import { type AgentCaller, agentUnauthorized } from './agent-mcp/agent-door.ts';
+import type { HostCheck } from './http/host-check.ts';
+import type { RequestScope, ScopedEnv } from './http/request-scope.ts';
+import { traceIdOf } from './http/trace.ts';
+import type { Caller } from './mcp/door.ts';
+import type { McpEndpoint } from './mcp/endpoint.ts';
+import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
+import { type Authenticate, createRest, restError } from './rest/rest.ts';
+import { createSeedAliases } from './rest/seed-aliases.ts';
 
-type Env = { Bindings: HttpBindings; Variables: { scope: RequestScope } };
+type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] & { door?: Door } };
 
 const OPERATOR_CREDENTIAL_NEEDED =
   'A credential is needed: Authorization: Bearer with a key of scope operator.';
@@ -40,12 +40,12 @@ export function createHttpApp(deps: {
   readonly metrics: Metrics;
   readonly operations: Operations;
   readonly operatorPath: string;
-  readonly operatorEndpoint: McpEndpoint<OperatorCaller>;
+  readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
   readonly maxBodyBytes: number;
   readonly isReady: () => Promise<boolean>;
 }): Hono<Env> {
-  const { logger, hostCheck, authenticator, metrics, operatorEndpoint, agentEndpoint } = deps;
+  const { logger, hostCheck, authenticator, metrics, operations, operatorEndpoint, agentEndpoint } = deps;
   const app = new Hono<Env>();
 
   // Probes come first: they carry no credential and an address of the cluster's as Host (B-07).
@@ -55,7 +55,7 @@ export function createHttpApp(deps: {
   );
 
   app.use(async (c, next) => {
-    const headers = c.req.raw.headers;
+    const { headers } = c.req.raw;
     const traceId = traceIdOf(headers.get('traceparent') ?? undefined);
     const log = logger.child({ traceId });
     const address = c.env.incoming?.socket.remoteAddress;
@@ -75,7 +75,7 @@ export function createHttpApp(deps: {
 
   app.use(async (c, next) => {
     await next();
-    metrics.request(doorOf(c.req.path), c.res.status);
+    metrics.request(c.get('door') ?? 'other', c.res.status);
   });
 
   function noteRefusal(door: string, scope: RequestScope, { reason }: AuthRefusal): void {
@@ -83,48 +83,44 @@ export function createHttpApp(deps: {
     scope.log.info('no credential that opens this door', { door, reason });
   }
 
-  async function restPrincipal(request: Request, scope: RequestScope) {
+  const authenticate: Authenticate = async (request, scope) => {
     const outcome = await authenticator.rest(authRequestOf(request, scope));
     if (outcome.ok) return outcome.value;
     noteRefusal('rest', scope, outcome.refusal);
     throw new PlatformError('unauthenticated', OPERATOR_CREDENTIAL_NEEDED);
-  }
+  };
 
   app.all(deps.operatorPath, async c => {
+    c.set('door', 'operator');
     const scope = c.get('scope');
     const outcome = await authenticator.operatorDoor(authRequestOf(c.req.raw, scope));
-    if (!outcome.ok) {
-      noteRefusal('operator', scope, outcome.refusal);
-      return jsonRpcErrorResponse(
-        null,
-        { code: 401, message: OPERATOR_CREDENTIAL_NEEDED, data: { code: 'unauthorized' } },
-        401,
-        { 'WWW-Authenticate': 'Bearer' },
-      );
-    }
-    return operatorEndpoint.serve(
-      c.req.raw,
-      { principal: outcome.value, log: scope.log, traceId: scope.traceId },
-      scope.log,
+    if (outcome.ok) return operatorEndpoint.serve(c.req.raw, { principal: outcome.value, ...scope });
+    noteRefusal('operator', scope, outcome.refusal);
+    return jsonRpcErrorResponse(
+      null,
+      { code: 401, message: OPERATOR_CREDENTIAL_NEEDED, data: { code: 'unauthorized' } },
+      401,
+      { 'WWW-Authenticate': 'Bearer' },
     );
   });
 
-  const rest = createRest({
-    operations: deps.operations,
-    maxBodyBytes: deps.maxBodyBytes,
-    authenticate: restPrincipal,
-  });
-  app.route('/api/v1', rest);
-  app.route('/', createSeedAliases({ operations: deps.operations, authenticate: restPrincipal }));
+  for (const path of ['/api/v1/*', '/administration/*']) {
+    app.use(path, (c, next) => {
+      c.set('door', 'rest');
+      return next();
+    });
+  }
+  app.route('/api/v1', createRest({ operations, authenticate, maxBodyBytes: deps.maxBodyBytes }));
+  app.route('/administration', createSeedAliases({ operations, authenticate }));
 
   app.get('/metrics', async c => {
-    const scope = c.get('scope');
-    const principal = await restPrincipal(c.req.raw, scope);
+    const principal = await authenticate(c.req.raw, c.get('scope'));
     if (!isAdmin(principal)) throw new PlatformError('forbidden', 'Metrics require the role patchbay-admin.');
     return c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType });
   });
 
   app.all('/:agentId/mcp', async c => {
+    c.set('door', 'agent');
     const scope = c.get('scope');
     const agentId = c.req.param('agentId');
     // An impossible id takes the same way as an unknown one, with the same answer (B-11, decisions.md 3).
@@ -138,24 +134,15 @@ export function createHttpApp(deps: {
     }
     const { principal, agent } = outcome.value;
     const card = { agentId: agent.id, name: agent.name, description: agent.description };
-    return agentEndpoint.serve(
-      c.req.raw,
-      { principal, card, log: scope.log, traceId: scope.traceId },
-      scope.log,
-    );
+    return agentEndpoint.serve(c.req.raw, { principal, card, ...scope });
   });
 
-  app.notFound(c =>
-    restError(new PlatformError('not_found', `There is nothing at ${c.req.path}.`), c.get('scope')),
-  );
+  app.notFound(c => {
+    const message = `There is nothing at ${c.req.method} ${c.req.path}.`;
+    return restError(new PlatformError('not_found', message), c.get('scope'));
+  });
   app.onError((thrown, c) => restError(thrown, c.get('scope')));
   return app;
-
-  function doorOf(path: string): 'operator' | 'agent' | 'rest' | 'other' {
-    if (path === deps.operatorPath) return 'operator';
-    if (path.startsWith('/api/') || path.startsWith('/administration/')) return 'rest';
-    return path.endsWith('/mcp') ? 'agent' : 'other';
-  }
 }
 
 function authRequestOf(request: Request, scope: RequestScope): AuthRequest {

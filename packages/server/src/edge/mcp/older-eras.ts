@@ -1,0 +1,168 @@
+import {
+  isInitializeRequest,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  LATEST_PROTOCOL_VERSION,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { signSessionId, verifySessionId } from '../../auth/session/session-id.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { randomBase32 } from '../../kernel/ids.ts';
+import { Cancellations } from './cancellations.ts';
+import type { Caller, McpDoor } from './door.ts';
+import { answer, type Exchange, prepareCall } from './exchange.ts';
+import { ASSUMED_REVISION, acceptsStream, OLDER_REVISIONS, withAcceptOfBoth } from './headers.ts';
+import { idOf, isObject, jsonRpcErrorResponse } from './json-rpc.ts';
+import { buildServer } from './server.ts';
+
+const REVISION_WITH_BATCHES = '2025-03-26';
+const MAX_BATCH = 50;
+
+export interface SessionOptions {
+  /** Signs session ids; the same on every node. */
+  readonly secret: Uint8Array;
+  readonly days: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The revisions with a handshake, each request with a server of its own. A session id carries its own signed state, so any
+ * node may serve it; a client needs none (C21).
+ */
+export function createOlderEras<C extends Caller>(
+  door: McpDoor<C>,
+  sessions: SessionOptions,
+  keepAliveMs: number,
+) {
+  const cancellations = new Cancellations();
+
+  async function serveMessage(
+    request: Request,
+    message: unknown,
+    caller: C,
+    session: string | undefined,
+    mayStream: boolean,
+  ): Promise<Response> {
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      const requestId = isObject(message.params) ? message.params.requestId : undefined;
+      const isId = typeof requestId === 'string' || typeof requestId === 'number';
+      if (isId && session !== undefined) cancellations.cancel(session, requestId);
+      return new Response(null, { status: 202 });
+    }
+    const outcome = await prepareCall(door, message, caller, 'older');
+    if ('refusal' in outcome) return outcome.refusal;
+    const { prepared } = outcome;
+    const streaming = mayStream && prepared?.streams === true && acceptsStream(request.headers);
+    const exchange: Exchange<C> = {
+      caller,
+      prepared,
+      streaming,
+      cancellation:
+        prepared && isJSONRPCRequest(message) ? cancellations.register(session, message.id) : undefined,
+      started: false,
+      lateStatus: undefined,
+    };
+    const server = buildServer(door, exchange);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: !streaming,
+      keepAliveMs,
+    });
+    await server.connect(transport);
+    return answer(
+      exchange,
+      () => transport.handleRequest(withAcceptOfBoth(request), { parsedBody: message }),
+      () => void server.close(),
+    );
+  }
+
+  async function serveBatch(
+    request: Request,
+    entries: unknown[],
+    caller: C,
+    session: string | undefined,
+    version: string,
+  ): Promise<Response> {
+    if (version !== REVISION_WITH_BATCHES) {
+      return invalidRequest(
+        `Batches exist only in protocol revision ${REVISION_WITH_BATCHES}; send one message a request.`,
+      );
+    }
+    if (entries.length === 0) return invalidRequest('An empty batch asks for nothing.');
+    if (entries.length > MAX_BATCH) return invalidRequest(`A batch takes ${MAX_BATCH} messages at the most.`);
+    const answers = await Promise.all(
+      entries.map(async entry => {
+        if (isInitialize(entry)) {
+          return {
+            jsonrpc: '2.0',
+            id: idOf(entry),
+            error: { code: -32600, message: 'initialize cannot be part of a batch.' },
+          };
+        }
+        const response = await serveMessage(request, entry, caller, session, false);
+        return response.status === 202 ? undefined : ((await response.json()) as unknown);
+      }),
+    );
+    const present = answers.filter(answer => answer !== undefined);
+    return present.length === 0 ? new Response(null, { status: 202 }) : Response.json(present);
+  }
+
+  function openSession(initialize: unknown, caller: C, response: Response): Response {
+    const asked =
+      isObject(initialize) && isObject(initialize.params) ? initialize.params.protocolVersion : undefined;
+    const id = signSessionId(
+      {
+        resource: door.resource(caller),
+        version:
+          typeof asked === 'string' && OLDER_REVISIONS.includes(asked) ? asked : LATEST_PROTOCOL_VERSION,
+        credential: caller.principal.credential,
+        expires: sessions.clock.now() + sessions.days * 86_400_000,
+        nonce: randomBase32(16),
+      },
+      sessions.secret,
+    );
+    response.headers.set('mcp-session-id', id);
+    return response;
+  }
+
+  return {
+    async serve(request: Request, body: unknown, caller: C): Promise<Response> {
+      const { credential } = caller.principal;
+      const opens = isInitialize(body);
+      if (opens && !isInitializeRequest(body)) {
+        const message = 'initialize needs params.protocolVersion, params.capabilities and params.clientInfo.';
+        return jsonRpcErrorResponse(idOf(body), { code: -32602, message }, 400);
+      }
+      const sessionId = opens ? null : request.headers.get('mcp-session-id');
+      let version = request.headers.get('mcp-protocol-version') ?? ASSUMED_REVISION;
+      if (sessionId !== null) {
+        const session = verifySessionId(
+          sessionId,
+          { resource: door.resource(caller), credential, now: sessions.clock.now() },
+          sessions.secret,
+        );
+        if (!session.ok) {
+          caller.log.info('unknown session id', { reason: session.refusal.reason });
+          return jsonRpcErrorResponse(
+            idOf(body),
+            { code: -32001, message: 'Session not found; initialize again.' },
+            404,
+          );
+        }
+        version = session.value.version;
+      }
+      // An id names calls of one session only: without one, nobody can say whose id 1 is meant.
+      const session = sessionId ?? undefined;
+      if (Array.isArray(body)) return serveBatch(request, body, caller, session, version);
+      const response = await serveMessage(request, body, caller, session, true);
+      return opens && response.ok ? openSession(body, caller, response) : response;
+    },
+  };
+}
+
+function isInitialize(message: unknown): boolean {
+  return isObject(message) && message.method === 'initialize';
+}
+
+function invalidRequest(message: string): Response {
+  return jsonRpcErrorResponse(null, { code: -32600, message }, 400);
+}

@@ -1,0 +1,49 @@
+import { isAdmin, type Principal } from './principal.ts';
+
+// Who may reach what. Every such decision is one of these functions, so that sharing changes this file only.
+
+/**
+ * Whose things a caller may reach. `own`: only what is theirs, whatever their role, as at the agent door (B-15).
+ * `own-or-admin`: an admin also reaches everybody else's.
+ */
+export type Access = 'own' | 'own-or-admin';
+
+/** The things of a list a caller may see. */
+export type Scope = { readonly kind: 'all' } | { readonly kind: 'owned'; readonly ownerId: string };
+
+interface Owned {
+  readonly ownerId: string;
+}
+
+/** To talk to the agent and read about it: its owner, an admin where admins may, or a credential for exactly this agent. */
+export function mayUseAgent(
+  principal: Principal,
+  access: Access,
+  agent: Owned & { readonly id: string },
+): boolean {
+  if (principal.agents.kind === 'one') return principal.agents.agentId === agent.id;
+  return reaches(principal, access, agent.ownerId);
+}
+
+/** To deploy over the agent and to mint keys for it: its owner or an admin. */
+export function mayChangeAgent(principal: Principal, agent: Owned): boolean {
+  return reaches(principal, 'own-or-admin', agent.ownerId);
+}
+
+/** To read the conversation and go on with it: its owner, or an admin where admins may. */
+export function mayUseConversation(
+  principal: Principal,
+  access: Access,
+  conversation: { readonly userId: string },
+): boolean {
+  return reaches(principal, access, conversation.userId);
+}
+
+/** Agents and conversations in lists: the own ones, for an admin all. A credential for one agent lists nothing. */
+export function scopeOf(principal: Principal): Scope {
+  return isAdmin(principal) ? { kind: 'all' } : { kind: 'owned', ownerId: principal.id };
+}
+
+function reaches(principal: Principal, access: Access, ownerId: string): boolean {
+  return ownerId === principal.id || (access === 'own-or-admin' && isAdmin(principal));
+}
