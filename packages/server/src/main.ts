@@ -7,6 +7,7 @@ import { serve } from '@hono/node-server';
 import manifest from '../package.json' with { type: 'json' };
 import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './kernel/clock.ts';
+import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
 import { createPlatform, type Platform, type PlatformOverrides } from './platform.ts';
 import { lockDataFolder } from './store/data-folder-lock.ts';
@@ -66,6 +67,12 @@ export async function startPatchbay(
     overrides,
   );
   undo.defer(() => platform.close());
+
+  const server = await listen(platform, config.host, config.port);
+  undo.defer(() => stopListening(server));
+  const local = localUrl(server);
+  const url = config.publicUrl ?? local;
+  // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
   const firstKey =
     platform.firstStart && options.interactive
       ? (
@@ -75,12 +82,11 @@ export async function startPatchbay(
           })
         ).token
       : undefined;
-
-  const server = await listen(platform, config.host, config.port);
-  undo.defer(() => stopListening(server));
-  const url = config.publicUrl ?? localUrl(server);
   const ownerFile = join(folder.folder, 'local-owner');
-  await writePrivate(ownerFile, JSON.stringify({ url: localUrl(server), token: localOwnerToken }));
+  await writePrivate(
+    ownerFile,
+    JSON.stringify({ url: local, operatorUrl: local + config.operatorDoor.path, token: localOwnerToken }),
+  );
   undo.defer(() => rm(ownerFile, { force: true }));
 
   const running = undo.move();
@@ -101,8 +107,21 @@ export async function startPatchbay(
 function listen(platform: Platform, hostname: string, port: number): Promise<ServerType> {
   return new Promise((resolve, reject) => {
     const server = serve({ fetch: platform.app.fetch, hostname, port }, () => resolve(server));
-    server.once('error', reject);
+    server.once('error', error => reject(cannotListen(error, hostname, port)));
   });
+}
+
+/** Why the listener did not open, in a sentence that says what to mend; anything else as it came. */
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): Error {
+  const noAddress = `${host} is no address of this machine: correct PATCHBAY_HOST, or leave it out to listen on 127.0.0.1.`;
+  const sentences: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use, perhaps by a Patchbay that already runs: stop that program, or choose another port with PATCHBAY_PORT (0 takes a free one).`,
+    EACCES: `Port ${port} may not be used by this user: choose one above 1023 with PATCHBAY_PORT.`,
+    EADDRNOTAVAIL: noAddress,
+    ENOTFOUND: noAddress,
+  };
+  const sentence = sentences[cause.code ?? ''];
+  return sentence === undefined ? cause : new PlatformError('unavailable', sentence, { cause });
 }
 
 async function stopListening(server: ServerType): Promise<void> {
