@@ -123,7 +123,7 @@ export const settingsSchema = z.object({
     .default('~/.patchbay')
     .meta({
       description:
-        'Folder of the embedded store and of what belongs to this machine. `~/` is the home folder; a relative path starts in the working directory.',
+        'Folder of the embedded store and of what belongs to this machine. `~/` is the home folder; a relative path starts in the working directory. The command line finds the running platform through the same setting.',
     }),
   databaseUrl: text('must be a URL that starts with postgres:// or postgresql://', isDatabaseUrl)
     .optional()
@@ -134,7 +134,7 @@ export const settingsSchema = z.object({
     }),
   auth: choice(['on', 'off']).default('on').meta({
     description:
-      'With `off`, everyone who reaches the operator door or REST may do everything. The agent door always asks for a credential. Refused when others than this machine can reach the platform.',
+      'With `off`, everyone who reaches the operator door without a credential may do everything there. REST and the agent door still ask for one. Refused when others than this machine can reach the platform.',
   }),
   authOffOnNetwork: z
     .literal(AUTH_OFF_SENTENCE, { error: `must be exactly ${AUTH_OFF_SENTENCE}` })
