@@ -42,18 +42,24 @@ describe('patchbay.mjs', () => {
     });
     const exited = new Promise<number | null>(resolve => child.on('exit', resolve));
     const said = 'árvíztűrő 😀';
-    const bytes = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"said":"${said}"}}\n`);
-    const cut = bytes.indexOf(Buffer.from('😀')) + 2;
+    const line = (id: number): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{"said":"${said}"}}\n`;
+    const bytes = Buffer.from(line(1) + line(2));
+    const cut = bytes.lastIndexOf(Buffer.from('😀')) + 2;
     child.stdin.write(bytes.subarray(0, cut));
-    await new Promise(resolve => setTimeout(resolve, 50));
+    // Once the first is answered, what came with it has been read.
+    await eventually(() => expect(stdout.split('\n')).toHaveLength(2));
     child.stdin.write(bytes.subarray(cut));
-    await eventually(() => expect(stdout).toContain('\n'));
+    await eventually(() => expect(stdout.split('\n')).toHaveLength(3));
     const endedAt = performance.now();
     child.stdin.end();
     expect(await exited).toBe(0);
     // Well below the idle time of a connection, which must not keep it.
     expect(performance.now() - endedAt).toBeLessThan(3500);
-    expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 1, result: { said } });
+    const answers = stdout.trimEnd().split('\n');
+    expect(answers.map(answer => JSON.parse(answer))).toEqual(
+      [1, 2].map(id => ({ jsonrpc: '2.0', id, result: { said } })),
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { ClientError } from '@patchbay/contract/client';
 
-/** What a script learns from the exit code; `patchbay --help` lists them. */
+/** What a script learns from the exit code; `npx patchbay --help` lists them. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, notAllowed: 3, unreachable: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -26,7 +26,7 @@ export function toCliError(thrown: unknown): CliError {
   const cause = thrown;
   if (thrown instanceof ClientError) {
     if (thrown.code === 'unreachable') {
-      const remedy = 'Start it with `patchbay up`, or give another address with --url.';
+      const remedy = 'Start it with `npx patchbay up`, or give another address with --url.';
       return new CliError(EXIT.unreachable, `${thrown.message} ${remedy}`, { cause });
     }
     const refused = thrown.status === 401 || thrown.status === 403;

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Client, createClient } from '@patchbay/contract/client';
 import { CliError, EXIT, usageError } from './cli-error.ts';
+import { dataDir } from './data-dir.ts';
 import type { Io } from './io.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:7070';
@@ -12,10 +13,15 @@ export interface ConnectionOptions {
   readonly key?: string | undefined;
 }
 
-/** A platform and the credential to use there. */
-export interface Connection {
+interface Addresses {
   /** Without a slash at the end. */
   readonly baseUrl: string;
+  /** The operator door. The platform of this machine says where it is; at any other address it is `/mcp`. */
+  readonly operatorUrl: string;
+}
+
+/** A platform and the credential to use there. */
+export interface Connection extends Addresses {
   readonly token: string | undefined;
   /** The credential is the running platform's own owner, not a key somebody gave. */
   readonly asLocalOwner: boolean;
@@ -36,12 +42,6 @@ export function givenUrl(io: Io, options: ConnectionOptions): string | undefined
   return url.replace(/\/+$/, '');
 }
 
-/** The data folder of this machine's platform, read as the platform reads it: `~/` is the home folder. */
-export function dataDir(io: Io): string {
-  const folder = io.env.PATCHBAY_DATA_DIR || '~/.patchbay';
-  return resolve(io.cwd, folder === '~' || folder.startsWith('~/') ? join(io.home, folder.slice(1)) : folder);
-}
-
 /**
  * Which platform, as whom (decisions.md 2). With nothing given: the one running on this machine, as its owner. The owner's
  * token is only ever sent to the address that stands beside it.
@@ -49,14 +49,20 @@ export function dataDir(io: Io): string {
 export async function findConnection(io: Io, options: ConnectionOptions): Promise<Connection> {
   const url = givenUrl(io, options);
   const key = givenKey(io, options);
-  if (url !== undefined) return { baseUrl: url, token: key, asLocalOwner: false };
+  if (url !== undefined) return { ...usualAddresses(url), token: key, asLocalOwner: false };
   const owner = await readLocalOwner(io);
-  if (key !== undefined) return { baseUrl: owner?.url ?? DEFAULT_URL, token: key, asLocalOwner: false };
-  if (owner) return { baseUrl: owner.url, token: owner.token, asLocalOwner: true };
+  if (key !== undefined) {
+    return { ...(owner?.addresses ?? usualAddresses(DEFAULT_URL)), token: key, asLocalOwner: false };
+  }
+  if (owner) return { ...owner.addresses, token: owner.token, asLocalOwner: true };
   throw new CliError(
     EXIT.unreachable,
-    `No platform has been started with the data folder ${dataDir(io)}; start one with \`patchbay up\`, or name one with --url and --key.`,
+    `No platform has been started with the data folder ${dataDir(io)}; start one with \`npx patchbay up\`, or name one with --url and --key.`,
   );
+}
+
+function usualAddresses(baseUrl: string): Addresses {
+  return { baseUrl, operatorUrl: `${baseUrl}/mcp` };
 }
 
 export async function connect(
@@ -67,8 +73,13 @@ export async function connect(
   return { ...connection, client: createClient({ ...connection, fetch: io.fetch }) };
 }
 
+interface LocalOwner {
+  readonly addresses: Addresses;
+  readonly token: string;
+}
+
 /** What the running platform left for us; `undefined` when there is none. */
-async function readLocalOwner(io: Io): Promise<{ url: string; token: string } | undefined> {
+async function readLocalOwner(io: Io): Promise<LocalOwner | undefined> {
   const file = join(dataDir(io), 'local-owner');
   let text: string;
   try {
@@ -78,15 +89,13 @@ async function readLocalOwner(io: Io): Promise<{ url: string; token: string } | 
     throw new CliError(
       EXIT.notAllowed,
       `${file} cannot be read; run this as the user who runs the platform, or give --key.`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   try {
-    const { url, token } = JSON.parse(text);
-    if (typeof url === 'string' && URL.canParse(url) && typeof token === 'string' && token !== '') {
-      return { url: url.replace(/\/+$/, ''), token };
+    const { url, operatorUrl, token } = JSON.parse(text);
+    if (URL.canParse(url) && URL.canParse(operatorUrl) && typeof token === 'string' && token !== '') {
+      return { addresses: { baseUrl: url.replace(/\/+$/, ''), operatorUrl }, token };
     }
   } catch {
     // Falls to the sentence below, as any other content that is not ours.

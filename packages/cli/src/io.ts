@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { RunningPatchbay, StartOptions } from '@patchbay/server/main';
 
 /** Everything a command touches outside itself, so tests can drive commands as functions. */
 export interface Io {
@@ -24,23 +25,8 @@ export interface Signals {
   off(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown;
 }
 
-/** `startPatchbay` of `@patchbay/server/main`. */
-export type StartPlatform = (options: {
-  readonly env: Record<string, string | undefined>;
-  readonly home: string;
-  readonly cwd: string;
-  readonly logTo: NodeJS.WritableStream;
-  readonly interactive: boolean;
-}) => Promise<RunningPlatform>;
+/** `startPatchbay` of the server. */
+export type StartPlatform = (options: StartOptions) => Promise<RunningPlatform>;
 
-export interface RunningPlatform {
-  readonly url: string;
-  readonly operatorUrl: string;
-  agentUrl(agentId: string): string;
-  readonly dataDir: string;
-  readonly firstStart: boolean;
-  /** The key minted at the first start, and only when a person is looking. */
-  readonly firstKey?: string | undefined;
-  readonly authOff: boolean;
-  stop(): Promise<void>;
-}
+/** A platform as the command line knows it: by its addresses, not by its parts. */
+export type RunningPlatform = Omit<RunningPatchbay, 'platform'>;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { EXIT } from './cli-error.ts';
 import { run } from './run.ts';
 
-// A reader that has seen enough (`patchbay call --list | head -1`) is no failure.
+// A reader that has seen enough (`npx patchbay call --list | head -1`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
 });

@@ -1,4 +1,4 @@
-import { dataDir } from './connection.ts';
+import { defaultDataDir } from './data-dir.ts';
 import { entryName, hostEntry, stdioAccess } from './hosts/hosts.ts';
 import type { Io, RunningPlatform } from './io.ts';
 import { indent, shellWord } from './text.ts';
@@ -48,7 +48,7 @@ function servers(
   key: string | undefined,
 ): Record<string, unknown> {
   const doors = agentId === undefined ? [undefined] : [undefined, agentId];
-  const isUsual = platform.dataDir === dataDir({ ...io, env: {} });
+  const isUsual = platform.dataDir === defaultDataDir(io);
   const env: Record<string, string> = isUsual ? {} : { PATCHBAY_DATA_DIR: platform.dataDir };
   return Object.fromEntries(
     doors.map(door => {

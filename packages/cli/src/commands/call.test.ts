@@ -88,13 +88,21 @@ describe('call', () => {
 });
 
 describe('help of call', () => {
-  it('lists every operation, as a table and as JSON', async () => {
+  it('lists every operation with its route, as a table and as JSON', async () => {
     await io.run('call', '--list');
-    for (const { name, title } of OPERATIONS)
-      expect(io.out()).toMatch(new RegExp(`^${name} +${title}$`, 'm'));
+    const lines = io
+      .out()
+      .split('\n')
+      .map(line => line.split(/ {2,}/));
+    for (const { name, title, rest } of OPERATIONS)
+      expect(lines).toContainEqual([name, `${rest.method} /api/v1${rest.path}`, title]);
     const json = createTestIo({ home: platform.home });
     await json.run('call', '--list', '--json');
-    expect(JSON.parse(json.out()).count).toBe(OPERATIONS.length);
+    const { count, operations } = JSON.parse(json.out());
+    expect(count).toBe(OPERATIONS.length);
+    expect(operations).toContainEqual(
+      expect.objectContaining({ name: 'get_agent', method: 'GET', path: '/api/v1/agent-configs/{agentId}' }),
+    );
   });
 
   it('shows every argument with its description', async () => {

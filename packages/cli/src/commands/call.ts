@@ -25,7 +25,7 @@ export function addCall(program: Command, io: Io): void {
     .command('call')
     .description('call any operation; the result is printed as JSON')
     .argument('[operation]', 'its name; --list shows them all')
-    .option('--list', 'list the operations')
+    .option('--list', 'list the operations with their routes')
     .option('--json', 'print the list as JSON')
     .addHelpText(
       'after',
@@ -40,8 +40,8 @@ Examples:
       if (options.list && operation === undefined) return listOperations(io, sharedOptions(command));
       throw usageError(
         operation === undefined
-          ? 'Name an operation; `patchbay call --list` shows them all.'
-          : `There is no operation ${operation}; \`patchbay call --list\` shows them all.`,
+          ? 'Name an operation; `npx patchbay call --list` shows them all.'
+          : `There is no operation ${operation}; \`npx patchbay call --list\` shows them all.`,
       );
     });
   // One help entry for each of them would hide the ones above.
@@ -69,12 +69,13 @@ function addOperation(call: Command, io: Io, operation: Operation): void {
 }
 
 function listOperations(io: Io, options: SharedOptions): void {
-  if (options.json) {
-    const operations = OPERATIONS.map(({ name, title, description }) => ({ name, title, description }));
-    writeJson(io.stdout, { count: operations.length, operations });
-  } else {
-    const rows = OPERATIONS.map(operation => [operation.name, operation.title]);
-    writeLine(io.stdout, table([['OPERATION', 'WHAT IT DOES'], ...rows]));
+  const operations = OPERATIONS.map(({ name, title, description, rest }) => {
+    return { name, title, description, method: rest.method, path: `/api/v1${rest.path}` };
+  });
+  if (options.json) writeJson(io.stdout, { count: operations.length, operations });
+  else {
+    const rows = operations.map(({ name, title, method, path }) => [name, `${method} ${path}`, title]);
+    writeLine(io.stdout, table([['OPERATION', 'ROUTE', 'WHAT IT DOES'], ...rows]));
   }
 }
 

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { demoAgent, type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
-import { createTestIo } from '../testing/test-io.ts';
+import { createTestIo, type TestIo } from '../testing/test-io.ts';
 
 let platform: FakePlatform;
 
@@ -91,15 +90,14 @@ describe('chat with piped input', () => {
 });
 
 describe('chat at a terminal', () => {
-  async function type(
-    io: ReturnType<typeof createTestIo>,
-    text: string,
-    until: () => boolean,
-  ): Promise<void> {
+  /** Types a message and waits for the prompt of the next one, which comes after the answer. */
+  async function type(io: TestIo, text: string): Promise<void> {
+    const before = said().length;
     io.stdin.write(text);
-    await eventually(() => expect(until()).toBe(true));
-    // The answer is printed before the next prompt is.
-    await sleep(20);
+    await eventually(() => {
+      expect(said()).toHaveLength(before + 1);
+      expect(io.out().endsWith('you> \u001b[6G')).toBe(true);
+    });
   }
 
   it('greets, numbers the quick replies, and takes a number, a text or Ctrl-D', async () => {
@@ -108,12 +106,12 @@ describe('chat at a terminal', () => {
     await eventually(() => expect(io.out()).toContain('you> '));
     expect(io.out()).toContain('Welcome!\n  1) Yes\n');
 
-    await type(io, '1\r', () => said().length === 1);
-    await type(io, 'menu\r', () => said().length === 2);
+    await type(io, '1\r');
+    await type(io, 'menu\r');
     expect(io.out()).toContain('  1) Tea\n  2) Coffee\n  3) 3\n');
-    await type(io, '2\r', () => said().length === 3);
+    await type(io, '2\r');
     // Nothing is offered now, so a number is a number.
-    await type(io, '2\r', () => said().length === 4);
+    await type(io, '2\r');
     expect(said()).toEqual(['Yes', 'menu', 'Coffee', '2']);
 
     io.stdin.write('\u0004');
@@ -125,8 +123,8 @@ describe('chat at a terminal', () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
     await eventually(() => expect(io.out()).toContain('you> '));
-    await type(io, 'menu\r', () => said().length === 1);
-    await type(io, '3\r', () => said().length === 2);
+    await type(io, 'menu\r');
+    await type(io, '3\r');
     expect(said()).toEqual(['menu', '3']);
     io.stdin.write('\u0004');
     await ended;
@@ -136,9 +134,9 @@ describe('chat at a terminal', () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');
     await eventually(() => expect(io.out()).toContain('you> '));
-    await type(io, 'busy\r', () => said().length === 1);
+    await type(io, 'busy\r');
     expect(io.err()).toContain('Still working on the message before.\n');
-    await type(io, 'gone\r', () => said().length === 2);
+    io.stdin.write('gone\r');
     expect(await ended).toBe(1);
     expect(io.err()).toContain('patchbay: It has ended.\n');
   });
@@ -153,20 +151,22 @@ describe('chat at a terminal', () => {
   });
 
   it('ends with Ctrl-C while an answer is awaited', async () => {
+    const asked = Promise.withResolvers<void>();
     const io = createTestIo({
       home: platform.home,
       terminal: true,
-      fetch: (url, init) =>
-        String(url).includes('/messages')
-          ? new Promise((_, reject) => {
-              init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
-            })
-          : fetch(url, init),
+      fetch: (url, init) => {
+        if (!String(url).includes('/messages')) return fetch(url, init);
+        asked.resolve();
+        return new Promise((_, reject) => {
+          init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+        });
+      },
     });
     const ended = io.run('chat', 'demo');
     await eventually(() => expect(io.out()).toContain('you> '));
     io.stdin.write('hello\r');
-    await sleep(20);
+    await asked.promise;
     io.stdin.write('\u0003');
     expect(await ended).toBe(0);
   });

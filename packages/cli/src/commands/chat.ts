@@ -73,12 +73,12 @@ async function onlyAgent(client: Client): Promise<string> {
   if (agents.length === 0) {
     throw new CliError(
       EXIT.failed,
-      'There is no agent to talk to; deploy one with `patchbay agents deploy FILE`.',
+      'There is no agent to talk to; deploy one with `npx patchbay agents deploy FILE`.',
     );
   }
   const ids = agents.map(agent => agent.agentId).join(', ');
   throw usageError(
-    `Name the agent to talk to, for example \`patchbay chat ${agents[0]!.agentId}\`; there are: ${ids}.`,
+    `Name the agent to talk to, for example \`npx patchbay chat ${agents[0]!.agentId}\`; there are: ${ids}.`,
   );
 }
 

@@ -2,7 +2,8 @@ import type { Client } from '@patchbay/contract/client';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Argument, type Command } from 'commander';
 import { usageError } from '../cli-error.ts';
-import { connect as connectTo, dataDir, givenKey, givenUrl } from '../connection.ts';
+import { connect as connectTo, givenKey, givenUrl } from '../connection.ts';
+import { dataDir, defaultDataDir } from '../data-dir.ts';
 import { readEntry, type WrittenEntry, writeEntry } from '../hosts/config-file.ts';
 import {
   type Access,
@@ -32,7 +33,7 @@ export function addConnect(program: Command, io: Io): void {
       'after',
       `
 A key you give with --key goes into the entry as it is. Otherwise one is made for this host, and the command says so.
-Claude Desktop starts \`patchbay stdio\` instead; on this machine that needs no key.
+Claude Desktop starts \`npx patchbay stdio\` instead; on this machine that needs no key.
 
 Examples:
   npx patchbay connect claude-code
@@ -73,9 +74,10 @@ function stdioEnvironment(io: Io, options: ConnectOptions): Record<string, strin
   const url = givenUrl(io, options);
   const key = givenKey(io, options);
   // Absolute: the host starts the bridge wherever it likes.
-  const folder = url === undefined && io.env.PATCHBAY_DATA_DIR ? dataDir(io) : undefined;
+  const folder = dataDir(io);
+  const isElsewhere = url === undefined && folder !== defaultDataDir(io);
   return {
-    ...(folder === undefined ? {} : { PATCHBAY_DATA_DIR: folder }),
+    ...(isElsewhere ? { PATCHBAY_DATA_DIR: folder } : {}),
     ...(url === undefined ? {} : { PATCHBAY_URL: url }),
     ...(key === undefined ? {} : { PATCHBAY_KEY: key }),
   };
@@ -87,8 +89,8 @@ async function httpAccess(
   options: ConnectOptions,
   existing: unknown,
 ): Promise<Access & { kind: 'http' }> {
-  const { baseUrl, client } = await connectTo(io, options);
-  const url = options.agent === undefined ? `${baseUrl}/mcp` : `${baseUrl}/${options.agent}/mcp`;
+  const { baseUrl, operatorUrl, client } = await connectTo(io, options);
+  const url = options.agent === undefined ? operatorUrl : `${baseUrl}/${options.agent}/mcp`;
   const key =
     givenKey(io, options) ??
     (await keyInUse(client, existing, url)) ??

@@ -107,7 +107,7 @@ describe('whose platform, as whom', () => {
   it('reads PATCHBAY_DATA_DIR, and exits 4 with the folder where nothing was started', async () => {
     const empty = createTestIo({ home: platform.home, env: { PATCHBAY_DATA_DIR: 'nothing-here' } });
     expect(await empty.run('keys', 'list')).toBe(4);
-    expect(empty.err()).toContain(`${platform.home}/nothing-here; start one with \`patchbay up\``);
+    expect(empty.err()).toContain(`${platform.home}/nothing-here; start one with \`npx patchbay up\``);
   });
 
   it('reads ~/ in PATCHBAY_DATA_DIR as the platform does', async () => {

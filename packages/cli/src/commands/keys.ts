@@ -68,7 +68,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
     io.stdout.write(`${JSON.stringify({ key: made.key })}\n`);
     return;
   }
-  // The key alone goes to stdout, so `KEY=$(patchbay keys create)` works.
+  // The key alone goes to stdout, so `KEY=$(npx patchbay keys create)` works.
   writeLine(io.stdout, made.key);
   const opens = made.agentId === undefined ? made.scopes.join(' and ') : `agent ${made.agentId}`;
   const expires = made.expiresOn === undefined ? 'never expires' : `expires ${day(made.expiresOn)}`;

@@ -17,7 +17,7 @@ export function addStdio(program: Command, io: Io): void {
     .addHelpText(
       'after',
       `
-A host starts this by itself; \`patchbay connect\` writes the entry. Messages go through as they are, both ways.
+A host starts this by itself; \`npx patchbay connect\` writes the entry. Messages go through as they are, both ways.
 
 Example:
   echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | npx patchbay stdio demo`,

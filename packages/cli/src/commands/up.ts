@@ -16,7 +16,7 @@ export function addUp(program: Command, io: Io): void {
     .addHelpText(
       'after',
       `
-Settings come from PATCHBAY_* variables, for example PATCHBAY_PORT and PATCHBAY_DATA_DIR.
+Settings come from PATCHBAY_* variables, for example PATCHBAY_PORT and PATCHBAY_DATA_DIR, or from patchbay.config.json.
 The log goes to stderr. Ctrl-C lets running turns end; a second one stops at once.
 
 Examples:
@@ -29,7 +29,13 @@ Examples:
 }
 
 async function up(io: Io, asJson: boolean): Promise<void> {
-  const platform = await start(io);
+  const platform = await io.startPlatform({
+    env: io.env,
+    home: io.home,
+    cwd: io.cwd,
+    logTo: io.stderr,
+    interactive: io.stdout.isTTY === true,
+  });
   const stopped = untilStopped(io, platform);
   const agentId = await firstAgent(io, platform);
   if (asJson) {
@@ -41,23 +47,6 @@ async function up(io: Io, asJson: boolean): Promise<void> {
     writeLine(io.stdout, readyScreen(io, platform, agentId));
   }
   await stopped;
-}
-
-async function start(io: Io): Promise<RunningPlatform> {
-  try {
-    return await io.startPlatform({
-      env: io.env,
-      home: io.home,
-      cwd: io.cwd,
-      logTo: io.stderr,
-      interactive: io.stdout.isTTY === true,
-    });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
-    const message =
-      'The port is taken, perhaps by a platform that already runs; stop it or set PATCHBAY_PORT.';
-    throw new CliError(EXIT.failed, message, { cause });
-  }
 }
 
 /** Resolves once a signal came and the platform has stopped. A second signal does not wait for the turns that run. */

@@ -1,5 +1,5 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.ts';
@@ -84,6 +84,11 @@ const call = (id: unknown, name: string, extra: Json = {}): Json => ({
   method: 'tools/call',
   params: { name, arguments: {}, ...extra },
 });
+const progress = {
+  jsonrpc: '2.0',
+  method: 'notifications/progress',
+  params: { progressToken: 1, progress: 1 },
+};
 const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
 const initialize = {
   jsonrpc: '2.0',
@@ -127,18 +132,19 @@ describe('stdio', () => {
   });
 
   it('answers calls that run side by side as they finish, and equal ids each once', async () => {
-    const waiting: (() => void)[] = [];
+    const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
     serve(async post => {
       const { name } = post.message.params as { name: string };
-      if (name === 'slow') await new Promise<void>(resolve => waiting.push(resolve));
-      else for (const go of waiting) setTimeout(go, 20);
+      if (name === 'slow') await mayGo;
       return { name };
     });
     send(call(1, 'slow'));
     const ended = io.run('stdio');
-    await eventually(() => expect(waiting).toHaveLength(1));
+    await eventually(() => expect(posted).toHaveLength(1));
     send(call(1, 'fast'), call('1', 'fast'));
     io.stdin.end();
+    await eventually(() => expect(received()).toHaveLength(2));
+    go();
     expect(await ended).toBe(0);
     const names = received().map(answer => [answer.id, (answer.result as Json).name]);
     expect(names.at(-1)).toEqual([1, 'slow']);
@@ -152,11 +158,6 @@ describe('stdio', () => {
   });
 
   it('passes progress through as it comes', async () => {
-    const progress = {
-      jsonrpc: '2.0',
-      method: 'notifications/progress',
-      params: { progressToken: 1, progress: 1 },
-    };
     let finish = (): void => {};
     serve((post, response) => {
       const events = stream(response);
@@ -171,7 +172,7 @@ describe('stdio', () => {
     await eventually(() => expect(received()).toEqual([progress]));
     // The input has ended, but the call is still answered.
     io.stdin.end();
-    await sleep(20);
+    await once(io.stdin, 'close');
     finish();
     expect(await ended).toBe(0);
     expect(received()).toEqual([progress, { jsonrpc: '2.0', id: 1, result: {} }]);
@@ -337,11 +338,10 @@ describe('stdio in the older eras', () => {
 
 describe('stdio in the stateless era', () => {
   it('cancels by leaving the stream, and sends no notification', async () => {
-    serve((_, response) => void stream(response));
+    serve((_, response) => stream(response).send(progress));
     send(call(1, 'a', modern), call('1', 'b', modern));
     const ended = io.run('stdio');
-    await eventually(() => expect(posted).toHaveLength(2));
-    await sleep(20);
+    await eventually(() => expect(received()).toEqual([progress, progress]));
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '1' } });
     const b = posted.find(post => (post.message.params as Json).name === 'b')!;
     await eventually(() => expect(b.left).toBe(true));
@@ -349,7 +349,7 @@ describe('stdio in the stateless era', () => {
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     io.stdin.end();
     expect(await ended).toBe(0);
-    expect(received()).toEqual([]);
+    expect(received()).toEqual([progress, progress]);
     expect(posted).toHaveLength(2);
   });
 
@@ -397,14 +397,19 @@ describe('stdio when something is wrong', () => {
   });
 
   it('says that a call may have run when the connection breaks', async () => {
+    let breakOff = (): unknown => undefined;
     serve((_, response) => {
-      stream(response);
-      setTimeout(() => response.destroy(), 20);
+      stream(response).send(progress);
+      breakOff = () => response.destroy();
     });
     send(call(1, 'demo'));
     io.stdin.end();
-    await io.run('stdio');
+    const ended = io.run('stdio');
+    await eventually(() => expect(received()).toEqual([progress]));
+    breakOff();
+    await ended;
     expect(received()).toMatchObject([
+      progress,
       { id: 1, error: { code: -32603, message: expect.stringContaining('may have run') } },
     ]);
   });
@@ -425,7 +430,7 @@ describe('stdio when something is wrong', () => {
     io.stdin.end();
     expect(await ended).toBe(0);
     expect(received()).toMatchObject([
-      { id: 1, error: { message: 'The platform does not answer; start it with `patchbay up`.' } },
+      { id: 1, error: { message: 'The platform does not answer; start it with `npx patchbay up`.' } },
       { id: 2, result: { ok: true } },
     ]);
     expect(posted[0]!.headers.authorization).toBe('Bearer owner-2');

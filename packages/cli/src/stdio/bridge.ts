@@ -172,7 +172,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     const sentence = !(thrown instanceof TypeError)
       ? message
       : NOT_SENT.has(cause?.code ?? '')
-        ? 'The platform does not answer; start it with `patchbay up`.'
+        ? 'The platform does not answer; start it with `npx patchbay up`.'
         : 'The connection to the platform broke before the answer came; the call may have run.';
     if (!exchange.cancelled && !signal.aborted) note(sentence);
     return sentence;

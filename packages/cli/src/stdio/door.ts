@@ -18,11 +18,11 @@ export interface Door {
   close(): Promise<void>;
 }
 
-/** `/mcp`: opens to the owner of this machine's platform as well as to a key. */
+/** The operator door: opens to the owner of this machine's platform as well as to a key. */
 export function operatorDoor(io: Io, options: ConnectionOptions): Door {
   async function enter(): Promise<Entrance> {
-    const { baseUrl, token } = await findConnection(io, options);
-    return { url: `${baseUrl}/mcp`, token };
+    const { operatorUrl, token } = await findConnection(io, options);
+    return { url: operatorUrl, token };
   }
   return {
     enter,
@@ -59,14 +59,15 @@ export function agentDoor(io: Io, options: ConnectionOptions, agentId: string): 
 
     async renew(refused) {
       const connection = await findConnection(io, options);
-      const current = made && (await made);
-      if (!connection.asLocalOwner || !current) return false;
-      // Another message has renewed it meanwhile.
-      if (current.key !== refused.token) return true;
+      if (!connection.asLocalOwner) return false;
+      const current = made;
+      const key = await current;
+      // Another message was refused with it too, and has let go of it or made the next one.
+      if (key?.key !== refused.token) return true;
       // A key that is still active was refused for another reason: the agent, not the key.
       const { keys } = await restClient(connection).call('list_keys', {});
-      if (keys.some(key => key.id === current.id)) return false;
-      made = undefined;
+      if (keys.some(active => active.id === key?.id)) return false;
+      if (made === current) made = undefined;
       return true;
     },
 

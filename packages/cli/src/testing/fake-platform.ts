@@ -104,7 +104,11 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     async restart() {
       starts += 1;
       token = `owner-${starts}`;
-      await writeFile(join(dataDir, 'local-owner'), JSON.stringify({ url, token }), { mode: 0o600 });
+      await writeFile(
+        join(dataDir, 'local-owner'),
+        JSON.stringify({ url, operatorUrl: `${url}/mcp`, token }),
+        { mode: 0o600 },
+      );
     },
     async stop() {
       server.closeAllConnections();
