@@ -120,7 +120,7 @@ export const DEMO_AGENT_FILE = {
           says(
             page(
               'connect',
-              'In short: run "patchbay connect" with the name of your host, or give the host one of the two MCP addresses and a key.',
+              'In short: run "npx patchbay connect" with the name of your host, or give the host one of the two MCP addresses and a key.',
             ),
           ),
         ],
@@ -131,7 +131,7 @@ export const DEMO_AGENT_FILE = {
           says(
             page(
               'keys',
-              'In short: "patchbay keys create" makes a key that acts as you, and with --agent one that opens a single agent. A key is shown once.',
+              'In short: "npx patchbay keys create" makes a key that acts as you, and with --agent one that opens a single agent. A key is shown once.',
             ),
           ),
         ],
@@ -142,7 +142,7 @@ export const DEMO_AGENT_FILE = {
           says(
             page(
               'agent-files',
-              'In short: change examples/hello.yaml and run "patchbay agents deploy examples/hello.yaml".',
+              'In short: change examples/hello.yaml and run "npx patchbay agents deploy examples/hello.yaml".',
             ),
           ),
         ],
@@ -160,7 +160,9 @@ export const DEMO_AGENT_FILE = {
       },
       {
         action: 'explain_cli',
-        outputs: [says(page('cli', 'In short: "patchbay --help" lists the commands, each with an example.'))],
+        outputs: [
+          says(page('cli', 'In short: "npx patchbay --help" lists the commands, each with an example.')),
+        ],
       },
       {
         action: 'show_progress',
