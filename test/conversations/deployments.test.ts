@@ -211,7 +211,8 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(await discovered(ann)).toEqual(['hello']);
       expect(await discovered(bob)).toEqual(['bobs']);
       expect(await discovered(admin)).toEqual(['hello', 'bobs']);
-      expect(await discovered(helloKey)).toEqual(['hello']);
+      // An agent key opens its agent; it does not look around.
+      expect(await discovered(helloKey)).toEqual([]);
       const configs = await rig.deployments.listAgentConfigs(ann, { limit: 20 });
       expect(configs.configs.map(({ resource }) => resource)).toEqual(['patchbay://agent/hello?version=1']);
     });

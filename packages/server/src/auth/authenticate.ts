@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { KeyScope } from '@patchbay/contract/operations/keys';
 import { ROLES, type Role } from '@patchbay/contract/roles';
+import { mayUseAgent } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
@@ -122,10 +123,12 @@ export function createAuthenticator(deps: {
       if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
       const agent = await findAgent(store.db, agentId);
       if (!agent) return refused({ reason: 'unknown-agent' });
-      if (agent.ownerId !== key.userId) return refused({ reason: 'not-owner' });
+      // An agent key opens what the person it was made for may use, and no longer than they may.
+      const person = userPrincipal(key);
+      if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner' });
       if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled' });
       return granted({
-        principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : userPrincipal(key),
+        principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : person,
         agent,
       });
     },

@@ -5,7 +5,8 @@ import type {
   listConversations as listConversationsOperation,
 } from '@patchbay/contract/operations/conversation';
 import type { z } from 'zod';
-import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import { mayUseConversation, scopeOf } from '../../kernel/access.ts';
+import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
 import { listConversationOutputs, listConversationSteps } from '../../store/tables/conversation-steps.ts';
 import {
@@ -13,7 +14,6 @@ import {
   findConversation,
   listConversations,
 } from '../../store/tables/conversations.ts';
-import { mayUseConversation } from '../deployment/agent-access.ts';
 import { conversationForbidden, conversationNotFound } from '../turn/refusal.ts';
 import { parseReturningFields, shownState, toSnapshot } from './snapshot.ts';
 import { toTranscript } from './transcript.ts';
@@ -56,7 +56,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
   async function find(principal: Principal, conversationId: string): Promise<ConversationRecord> {
     const conversation = await findConversation(store.db, store.engine, conversationId);
     if (!conversation) throw conversationNotFound();
-    if (!mayUseConversation(principal, 'own-or-admin', conversation.userId)) throw conversationForbidden();
+    if (!mayUseConversation(principal, 'own-or-admin', conversation)) throw conversationForbidden();
     return conversation;
   }
 
@@ -81,7 +81,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
     async list(principal, { agentId, agentVersion, conversationState, limit }) {
       const found = await listConversations(store.db, store.engine, {
         agentId,
-        userId: isAdmin(principal) ? undefined : principal.id,
+        scope: scopeOf(principal),
         agentVersion,
         state: conversationState,
         limit,

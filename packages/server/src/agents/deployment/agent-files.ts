@@ -2,10 +2,11 @@ import { type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import type { deployAgentFile } from '@patchbay/contract/operations/agents';
 import type { Environment } from '@patchbay/contract/operations/conversation';
 import type { z } from 'zod';
+import { mayChangeAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { canonicalJson } from '../../kernel/json.ts';
-import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import type { Principal } from '../../kernel/principal.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { findAgentOwner, insertAgent, setAgentMcpEnabled } from '../../store/tables/agents.ts';
 import { findDeployment, replaceDeployment } from '../../store/tables/deployments.ts';
@@ -154,7 +155,7 @@ export function createAgentFiles(deps: {
 }
 
 function refuseForeign(principal: Principal, agentId: string, ownerId: string | undefined): void {
-  if (ownerId === undefined || ownerId === principal.id || isAdmin(principal)) return;
+  if (ownerId === undefined || mayChangeAgent(principal, { ownerId })) return;
   throw new PlatformError(
     'forbidden',
     `agent: you may not deploy to "${agentId}"; choose another id for your agent.`,

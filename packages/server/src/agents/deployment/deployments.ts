@@ -7,6 +7,7 @@ import type {
   listAgents,
 } from '@patchbay/contract/operations/conversation';
 import type { z } from 'zod';
+import { mayUseAgent, scopeOf } from '../../kernel/access.ts';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
@@ -18,7 +19,6 @@ import { agentDocument } from '../document/agent.ts';
 import { readDocument as readBody } from '../document/parse-document.ts';
 import { agentNotFound } from '../turn/refusal.ts';
 import type { StepType } from '../turn/step.ts';
-import { agentScopeOf, mayUseAgent } from './agent-access.ts';
 import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
 
 /** Compiled agents kept; the one used least lately makes room. */
@@ -126,7 +126,7 @@ export function createDeployments(deps: {
     },
 
     async listAgents(principal, { environment }) {
-      const deployments = await listDeployments(store.db, { environment, scope: agentScopeOf(principal) });
+      const deployments = await listDeployments(store.db, { environment, scope: scopeOf(principal) });
       return {
         count: deployments.length,
         agents: deployments.map(({ agentId, agentVersion, status, ...described }) => ({
@@ -143,7 +143,7 @@ export function createDeployments(deps: {
       const deployments = await listDeployments(store.db, {
         environment,
         text: filter,
-        scope: agentScopeOf(principal),
+        scope: scopeOf(principal),
       });
       // Versions come latest first, and the latest is what a new conversation gets.
       const latest = [...new Map(deployments.toReversed().map(found => [found.agentId, found])).values()];
@@ -160,7 +160,7 @@ export function createDeployments(deps: {
 
     async listAgentConfigs(principal, { filter, limit }) {
       const descriptors = await listAgentDescriptors(store.db, {
-        scope: agentScopeOf(principal),
+        scope: scopeOf(principal),
         filter,
         limit,
       });
@@ -169,7 +169,7 @@ export function createDeployments(deps: {
 
     async getAgent(principal, { agentId, version }) {
       const agent = await findAgent(store.db, agentId);
-      if (!agent || !mayUseAgent(principal, 'own-or-admin', { agentId, ownerId: agent.ownerId })) {
+      if (!agent || !mayUseAgent(principal, 'own-or-admin', agent)) {
         throw agentNotFound(agentId);
       }
       const descriptor = await readDescriptor(store.db, 'agent', agentId);

@@ -1,4 +1,5 @@
 import type { Environment } from '@patchbay/contract/operations/conversation';
+import { type Access, mayUseAgent, mayUseConversation } from '../../kernel/access.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { newConversationId } from '../../kernel/ids.ts';
@@ -21,7 +22,6 @@ import {
   type KeyClaim,
   type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
-import { type Access, mayUseAgent, mayUseConversation } from '../deployment/agent-access.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { busy, notActive, type TurnRefusal } from './refusal.ts';
 import type { TurnDeps } from './turns.ts';
@@ -156,12 +156,12 @@ async function findTarget(
   }
   const conversation = await findConversationForTurn(db, deps.store.engine, conversationId);
   if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
-  if (!mayUseConversation(principal, access, conversation.userId)) {
+  if (!mayUseConversation(principal, access, conversation)) {
     return refused({ reason: 'unknown_conversation', why: 'foreign' });
   }
   if (conversation.agentId !== agentId)
     return refused({ reason: 'unknown_conversation', why: 'other_agent' });
-  if (!mayUseAgent(principal, access, { agentId, ownerId: conversation.agentOwnerId })) {
+  if (!mayUseAgent(principal, access, { id: agentId, ownerId: conversation.agentOwnerId })) {
     return refused({ reason: 'agent_unknown', agentId });
   }
   return granted({ kind: 'existing', lease: nextLease(conversation), conversation });

@@ -1,8 +1,9 @@
 import type { KeyScope } from '@patchbay/contract/operations/keys';
+import { mayChangeAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { newKeyId } from '../../kernel/ids.ts';
-import { isAdmin, type Principal } from '../../kernel/principal.ts';
+import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
 import { findAgent } from '../../store/tables/agents.ts';
 import { insertKey, type KeyRecord, listActiveKeys, revokeKey } from '../../store/tables/keys.ts';
@@ -80,7 +81,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
     async createAgentKey(principal, request) {
       return store.commit(async db => {
         const agent = await findAgent(db, request.agentId);
-        if (!agent || (agent.ownerId !== principal.id && !isAdmin(principal))) {
+        if (!agent || !mayChangeAgent(principal, agent)) {
           throw new PlatformError('agent_not_found', `agentId: you own no agent "${request.agentId}".`);
         }
         const active = await listActiveKeys(db, {

@@ -1,3 +1,4 @@
+import type { Scope } from '../../kernel/access.ts';
 import type { Db } from '../store.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
 
@@ -15,12 +16,6 @@ export interface DescribedAgent extends AgentRecord {
   readonly name: string;
   readonly description: string;
 }
-
-/** Which agents a list may show. */
-export type AgentScope =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'owned'; readonly ownerId: string }
-  | { readonly kind: 'one'; readonly agentId: string };
 
 /** `undefined` also for an agent whose document is deleted. */
 export async function findAgent(db: Db, id: string): Promise<DescribedAgent | undefined> {
@@ -75,20 +70,13 @@ export async function setAgentMcpEnabled(db: Db, id: string, mcpEnabled: boolean
 /** Configurations of agents, deployed or not; see `listDescriptors` for filter and order. */
 export function listAgentDescriptors(
   db: Db,
-  options: { readonly scope: AgentScope; readonly filter?: string | undefined; readonly limit: number },
+  options: { readonly scope: Scope; readonly filter?: string | undefined; readonly limit: number },
 ): Promise<Descriptor[]> {
   const { scope, filter, limit } = options;
   const within =
     scope.kind === 'all'
       ? undefined
-      : db
-          .selectFrom('agents')
-          .select('agents.id')
-          .where(
-            scope.kind === 'owned' ? 'owner_id' : 'agents.id',
-            '=',
-            scope.kind === 'owned' ? scope.ownerId : scope.agentId,
-          );
+      : db.selectFrom('agents').select('agents.id').where('owner_id', '=', scope.ownerId);
   return listDescriptors(db, 'agent', { filter, limit, within });
 }
 

@@ -1,5 +1,6 @@
 import type { ConversationState, Environment } from '@patchbay/contract/operations/conversation';
 import { sql } from 'kysely';
+import type { Scope } from '../../kernel/access.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Db, Engine } from '../store.ts';
 import type { DeploymentStatus } from './deployments.ts';
@@ -280,8 +281,7 @@ export async function listConversations(
   engine: Engine,
   filter: {
     readonly agentId: string;
-    /** Only this person's; everybody's when `undefined`. */
-    readonly userId: string | undefined;
+    readonly scope: Scope;
     readonly agentVersion?: number | undefined;
     /** As readers are shown it. */
     readonly state?: ConversationState | undefined;
@@ -298,7 +298,7 @@ export async function listConversations(
     .select(['documents.name as agent_name', now.as('now')])
     .where('conversations.agent_id', '=', filter.agentId)
     .where('conversations.step_count', '>', 0);
-  if (filter.userId !== undefined) query = query.where('conversations.user_id', '=', filter.userId);
+  if (filter.scope.kind === 'owned') query = query.where('conversations.user_id', '=', filter.scope.ownerId);
   if (filter.agentVersion !== undefined) {
     query = query.where('conversations.agent_version', '=', filter.agentVersion);
   }

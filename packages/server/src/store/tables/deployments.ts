@@ -1,7 +1,7 @@
 import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { Scope } from '../../kernel/access.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Db, Engine } from '../store.ts';
-import type { AgentScope } from './agents.ts';
 import { describedAs } from './documents.ts';
 
 export type DeploymentStatus = 'READY' | 'ERROR';
@@ -26,7 +26,7 @@ export interface DescribedDeployment extends Deployment {
 
 /** What a new conversation needs to know of its agent. */
 export interface DeployedAgent {
-  readonly agentId: string;
+  readonly id: string;
   readonly ownerId: string;
   /** The latest version deployed in the environment; `undefined` when none is. */
   readonly deployed: { readonly version: number; readonly status: DeploymentStatus } | undefined;
@@ -95,7 +95,7 @@ export async function findDeployedAgent(
   const [row] = await selectDeployedAgent(db, engine, { environment, agentId });
   return (
     row && {
-      agentId,
+      id: agentId,
       ownerId: row.owner_id,
       deployed:
         row.agent_version === null ? undefined : { version: row.agent_version, status: toStatus(row.status) },
@@ -137,7 +137,7 @@ export async function listDeployments(
   db: Db,
   filter: {
     readonly environment: Environment;
-    readonly scope: AgentScope;
+    readonly scope: Scope;
     /** Contained in name or description. */
     readonly text?: string | undefined;
   },
@@ -164,7 +164,6 @@ export async function listDeployments(
     .where('documents.deleted', '=', 0);
   if (filter.text !== undefined && filter.text !== '') query = query.where(describedAs(filter.text));
   if (filter.scope.kind === 'owned') query = query.where('agents.owner_id', '=', filter.scope.ownerId);
-  if (filter.scope.kind === 'one') query = query.where('agents.id', '=', filter.scope.agentId);
   const rows = await query
     .orderBy('documents.name')
     .orderBy('deployments.agent_id')
