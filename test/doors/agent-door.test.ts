@@ -166,6 +166,28 @@ describe('arguments', () => {
     },
   );
 
+  it('answers a call without a message as a tool error in the stateless era, where a model should read it', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' };
+    const ask = (args: object) =>
+      rpc(
+        platform.agentUrl('echo'),
+        'tools/call',
+        { name: 'echo', arguments: args, _meta: meta },
+        { key: platform.operatorKey, headers },
+      );
+    const missing = await ask({});
+    expect(missing.status).toBe(200);
+    expect(missing.body.result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('message') }],
+    });
+    expect((await ask({ message: '' })).status).toBe(400);
+  });
+
   it('lets members pass that it does not know: structure is the business of the agent (B-55, B-56)', async () => {
     const message = JSON.stringify({ any: ['structure'] });
     const answer = await talk({ message, attachments: [], idempotency_key: 'structured', color: 'blue' });

@@ -381,6 +381,25 @@ describe('stateless era', () => {
     expect(abandoned).toEqual([]);
   });
 
+  it.each([
+    ['Mcp-Method', { 'mcp-method': 'tools/list' }],
+    ['Mcp-Name', { 'mcp-name': 'another' }],
+  ])('prepares nothing when %s says another thing than the body', async (_name, lie) => {
+    const { serve, prepared } = setUp();
+    const headers = { ...modernHeaders('tools/call', 'echo'), ...lie } as Record<string, string>;
+    const response = await serve(call(1, { refuse: true }, MODERN_META), headers);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: -32020 } });
+    expect(prepared).toEqual([]);
+  });
+
+  it('reads a name that a header carries in base64', async () => {
+    const { serve } = setUp();
+    const headers = { ...modernHeaders('tools/call'), 'mcp-name': '=?base64?ZWNobw==?=' };
+    const [message] = await events(await serve(call(1, { text: 'hi' }, MODERN_META), headers));
+    expect(message).toMatchObject({ result: { content: [{ text: 'hi' }] } });
+  });
+
   it('names the served revision to a client that asks for another', async () => {
     const { serve } = setUp();
     const meta = { ...MODERN_META, 'io.modelcontextprotocol/protocolVersion': '2027-01-01' };

@@ -34,16 +34,25 @@ export function withKnownVersion(request: Request, body: unknown, log: Logger): 
 
 /**
  * Nothing is prepared for a request the stateless era's rules are going to refuse: a header or `_meta` key that must be
- * there and is not. (Unequal ones were found by the classification.)
+ * there and is not, or a header that says another thing than the body.
  */
 export function carriesStatelessHeaders(headers: Headers, body: unknown): boolean {
   const meta = metaOf(body);
+  if (!isObject(body) || !isObject(body.params)) return false;
   return (
     meta?.[PROTOCOL_VERSION_META_KEY] === STATELESS_REVISION &&
     meta[CLIENT_CAPABILITIES_META_KEY] !== undefined &&
     headers.has('mcp-protocol-version') &&
-    headers.has('mcp-method') &&
-    headers.has('mcp-name')
+    headers.get('mcp-method') === body.method &&
+    headerSays(headers.get('mcp-name'), body.params.name)
+  );
+}
+
+/** A header may carry a value as it is or, marked, in base64. */
+function headerSays(header: string | null, value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    (header === value || header === `=?base64?${Buffer.from(value).toString('base64')}?=`)
   );
 }
 
