@@ -11,7 +11,7 @@ export function readyScreen(io: Io, platform: RunningPlatform, agentId: string |
   return [
     'Patchbay is running.',
     '',
-    `  Operator MCP  ${platform.operatorUrl}    every tool of the platform`,
+    `  Operator MCP  ${platform.operatorUrl.padEnd(agentUrl?.length ?? 0)}    every tool of the platform`,
     agentUrl === undefined
       ? '  Agent MCP     no agent yet; deploy one with: npx patchbay agents deploy FILE'
       : `  Agent MCP     ${agentUrl}    one agent: message in, reply out`,
@@ -31,9 +31,13 @@ export function readyScreen(io: Io, platform: RunningPlatform, agentId: string |
     '',
     ...(agentId === undefined ? [] : [`  Talk here:  npx patchbay chat ${agentId}`]),
     '  Connect:    npx patchbay connect claude-code      (or claude-desktop, cursor, vscode)',
-    `  Data:       ${platform.dataDir}`,
+    `  Data:       ${isUsualFolder(io, platform) ? '~/.patchbay' : platform.dataDir}`,
     '  Stop:       Ctrl-C',
   ].join('\n');
+}
+
+function isUsualFolder(io: Io, platform: RunningPlatform): boolean {
+  return platform.dataDir === defaultDataDir(io);
 }
 
 function keyLines(key: string | undefined): string[] {
@@ -48,8 +52,9 @@ function servers(
   key: string | undefined,
 ): Record<string, unknown> {
   const doors = agentId === undefined ? [undefined] : [undefined, agentId];
-  const isUsual = platform.dataDir === defaultDataDir(io);
-  const env: Record<string, string> = isUsual ? {} : { PATCHBAY_DATA_DIR: platform.dataDir };
+  const env: Record<string, string> = isUsualFolder(io, platform)
+    ? {}
+    : { PATCHBAY_DATA_DIR: platform.dataDir };
   return Object.fromEntries(
     doors.map(door => {
       const url = door === undefined ? platform.operatorUrl : platform.agentUrl(door);

@@ -52,7 +52,7 @@ describe('up', () => {
       logTo: io.stderr,
     });
     const out = io.out();
-    expect(out).toContain(`${platform.url}/mcp    every tool`);
+    expect(out).toMatch(new RegExp(`${platform.url}/mcp +every tool`));
     expect(out).toContain(`${platform.url}/demo/mcp    one agent`);
     expect(out).toContain(`shown this once:\n    ${FIRST_KEY}\n`);
     expect(out).toContain('Ctrl-C');
