@@ -105,7 +105,7 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
         conversationState: 'IN_PROGRESS',
         limit: 10,
       });
-      expect(listed.conversations.map(found => found.conversationId)).toEqual([conversationId]);
+      expect(listed.map(({ id }) => id)).toEqual([conversationId]);
       await turn.release();
       expect((await rig.conversations.read(ann, { conversationId, ...whole })).conversationState).toBe(
         'READY',
@@ -119,7 +119,7 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
         kind: 'not_found',
         message: 'Conversation not found.',
       });
-      expect((await rig.conversations.list(ann, { agentId: 'hello', limit: 10 })).count).toBe(0);
+      expect(await rig.conversations.list(ann, { agentId: 'hello', limit: 10 })).toEqual([]);
       await turn.release();
     });
   });
@@ -156,7 +156,7 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
   describe('as text', () => {
     it('are lines of User and Agent, the last turns only when asked', async () => {
       const conversationId = await threeTurns();
-      const { log } = await rig.conversations.readLog(ann, { conversationId });
+      const log = await rig.conversations.readLog(ann, { conversationId });
       expect(log.split('\n')).toEqual([
         expect.stringMatching(/^Agent: .*[Ww]elcome.*/),
         'User: hours',
@@ -165,7 +165,7 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
         'Agent: One moment: "espresso". Here you are!',
       ]);
       const short = await rig.conversations.readLog(ann, { conversationId, logSize: 1 });
-      expect(short.log).toBe('User: espresso\nAgent: One moment: "espresso". Here you are!');
+      expect(short).toBe('User: espresso\nAgent: One moment: "espresso". Here you are!');
     });
 
     it('say who spoke even when nobody answered', async () => {
@@ -174,7 +174,7 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
         throw new Error('broken');
       };
       await errorOf(say(rig.turns, { conversationId, input: 'hours' }));
-      const { log } = await rig.conversations.readLog(ann, { conversationId, logSize: 1 });
+      const log = await rig.conversations.readLog(ann, { conversationId, logSize: 1 });
       expect(log).toBe('User: hours');
     });
   });
@@ -186,8 +186,8 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
       const keys = await say(rig.turns, { principal: helloKey });
       await say(rig.turns, { conversationId: first.conversationId, input: 'hours' });
       const ids = async (principal: typeof ann, more: object = {}) =>
-        (await rig.conversations.list(principal, { agentId: 'hello', limit: 10, ...more })).conversations.map(
-          ({ conversationId }) => conversationId,
+        (await rig.conversations.list(principal, { agentId: 'hello', limit: 10, ...more })).map(
+          ({ id }) => id,
         );
       expect(await ids(ann)).toEqual([first.conversationId, second.conversationId]);
       expect(await ids(helloKey)).toEqual([keys.conversationId]);
@@ -206,20 +206,21 @@ describe.each(engines)('conversations on %s', (engine: EngineName) => {
       const fresh = await say(rig.turns, {});
       const list = (agentVersion?: number) =>
         rig.conversations.list(ann, { agentId: 'hello', agentVersion, limit: 10 });
-      expect((await list()).count).toBe(2);
-      expect((await list(1)).conversations).toMatchObject([
+      expect(await list()).toHaveLength(2);
+      expect(await list(1)).toMatchObject([
         {
-          conversationId: old.conversationId,
-          resource: `patchbay://conversation/${old.conversationId}`,
+          id: old.conversationId,
+          agentId: 'hello',
+          agentVersion: 1,
           agentName: 'Hello again',
           userId: 'ann',
-          agentResource: 'patchbay://agent/hello?version=1',
-          conversationStepSize: 1,
+          stepCount: 1,
           environment: 'production',
-          conversationState: 'READY',
+          state: 'READY',
+          leased: false,
         },
       ]);
-      expect((await list(2)).conversations[0]?.conversationId).toBe(fresh.conversationId);
+      expect((await list(2)).map(({ id }) => id)).toEqual([fresh.conversationId]);
     });
   });
 });

@@ -1,15 +1,20 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StepType } from '../../packages/server/src/agents/turn/step.ts';
+import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
 import {
   admin,
   ann,
   bob,
+  countRows,
+  createManualClock,
   errorOf,
   helloFile,
   helloKey,
   type Rig,
+  refusalOf,
   say,
   startAgain,
   startRig,
@@ -46,10 +51,11 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(result).toEqual({
         agentId: 'second',
         agentVersion: 1,
-        status: 'READY',
         mcpEnabled: true,
         documents: ['dictionary', 'rules', 'output', 'workflow', 'agent'].map(type => ({
-          resource: `patchbay://${type}/second?version=1`,
+          type,
+          id: 'second',
+          version: 1,
           changed: true,
         })),
       });
@@ -71,18 +77,18 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       changed.behaviorGroups[0]!.rules[0]!.name = 'renamed';
       const result = await rig.agentFiles.deploy(ann, { ...rest, rules: changed });
       expect(result.documents).toEqual([
-        { resource: 'patchbay://dictionary/hello?version=1', changed: false },
-        { resource: 'patchbay://rules/hello?version=2', changed: true },
-        { resource: 'patchbay://output/hello?version=1', changed: false },
-        { resource: 'patchbay://workflow/hello?version=2', changed: true },
-        { resource: 'patchbay://agent/hello?version=2', changed: true },
+        { type: 'dictionary', id: 'hello', version: 1, changed: false },
+        { type: 'rules', id: 'hello', version: 2, changed: true },
+        { type: 'output', id: 'hello', version: 1, changed: false },
+        { type: 'workflow', id: 'hello', version: 2, changed: true },
+        { type: 'agent', id: 'hello', version: 2, changed: true },
       ]);
     });
 
     it('may change words and switches alone', async () => {
       const renamed = await rig.agentFiles.deploy(ann, await helloFile({ description: 'New words' }));
       expect(renamed.documents.filter(({ changed }) => changed)).toEqual([
-        { resource: 'patchbay://agent/hello?version=2', changed: true },
+        { type: 'agent', id: 'hello', version: 2, changed: true },
       ]);
       const closed = await rig.agentFiles.deploy(
         ann,
@@ -173,23 +179,6 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(deployed).toHaveLength(1);
       expect((await say(rig.turns, { input: 'hours' })).agentResponse).toMatch(/^We are open/);
     });
-
-    it('goes to the environment it is deployed to', async () => {
-      await rig.agentFiles.deploy(ann, await helloFile({ agent: 'trial' }), 'test');
-      const inTest = await rig.deployments.discoverAgents(ann, { environment: 'test' });
-      expect(inTest.agents.map(({ agentId }) => agentId)).toEqual(['trial']);
-      const answer = await say(rig.turns, { agentId: 'trial', environment: 'test', input: 'hours' });
-      expect(answer.environment).toBe('test');
-      // A conversation keeps its environment whatever the next message says (E-19).
-      const { conversationId } = answer;
-      const next = await say(rig.turns, {
-        agentId: 'trial',
-        conversationId,
-        environment: 'production',
-        input: 'hours',
-      });
-      expect(next.environment).toBe('test');
-    });
   });
 
   describe('lists', () => {
@@ -203,9 +192,9 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       });
     });
     const discovered = async (principal: Principal, filter?: string) =>
-      (await rig.deployments.discoverAgents(principal, { environment, filter })).agents.map(
-        ({ agentId }) => agentId,
-      );
+      (await rig.catalogue.discover(principal, { environment, filter })).map(({ agentId }) => agentId);
+    const configured = async (principal: Principal, filter?: string, limit = 20) =>
+      (await rig.catalogue.listConfigurations(principal, { filter, limit })).map(({ id }) => id);
 
     it('show agents the caller may use', async () => {
       expect(await discovered(ann)).toEqual(['hello']);
@@ -213,8 +202,7 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(await discovered(admin)).toEqual(['hello', 'bobs']);
       // An agent key opens its agent; it does not look around.
       expect(await discovered(helloKey)).toEqual([]);
-      const configs = await rig.deployments.listAgentConfigs(ann, { limit: 20 });
-      expect(configs.configs.map(({ resource }) => resource)).toEqual(['patchbay://agent/hello?version=1']);
+      expect(await configured(ann)).toEqual(['hello']);
     });
 
     it('find by a part of name or description, in any case', async () => {
@@ -222,68 +210,65 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
       expect(await discovered(admin, 'COFFEE')).toEqual(['hello']);
       expect(await discovered(admin, '100%')).toEqual(['bobs']);
       expect(await discovered(admin, '1%0')).toEqual([]);
-      const configs = await rig.deployments.listAgentConfigs(admin, { filter: 'ÖRDÖG', limit: 20 });
-      expect(configs).toMatchObject({ count: 1, configs: [{ name: 'Ördög', createdBy: 'bob' }] });
-      expect((await rig.deployments.listAgentConfigs(admin, { limit: 1 })).count).toBe(1);
+      expect(await configured(admin, 'ÖRDÖG')).toEqual(['bobs']);
+      expect(await configured(admin, undefined, 1)).toHaveLength(1);
     });
 
     it('describe each deployment', async () => {
-      const listed = await rig.deployments.listAgents(bob, { environment });
-      expect(listed).toMatchObject({
-        count: 1,
-        agents: [
-          {
-            environment,
-            agentId: 'bobs',
-            agentVersion: 1,
-            status: 'READY',
-            descriptor: {
-              resource: 'patchbay://agent/bobs?version=1',
-              name: 'Ördög',
-              createdBy: 'bob',
-              lastModifiedBy: 'bob',
-            },
+      expect(await rig.catalogue.listDeployed(bob, { environment })).toEqual([
+        {
+          environment,
+          agentId: 'bobs',
+          agentVersion: 1,
+          status: 'READY',
+          descriptor: {
+            type: 'agent',
+            id: 'bobs',
+            currentVersion: 1,
+            name: 'Ördög',
+            description: 'Nobody else may see 100% of it',
+            createdBy: 'bob',
+            createdAt: expect.any(Number),
+            modifiedBy: 'bob',
+            modifiedAt: expect.any(Number),
           },
-        ],
-      });
-      expect((await rig.deployments.listAgents(bob, { environment: 'test' })).count).toBe(0);
+        },
+      ]);
+      expect(await rig.catalogue.listDeployed(bob, { environment: 'test' })).toEqual([]);
     });
 
     it('hide deleted agents, and so do doors', async () => {
       await rig.store.db.updateTable('documents').set({ deleted: 1 }).where('type', '=', 'agent').execute();
       expect(await discovered(admin)).toEqual([]);
-      expect((await rig.deployments.listAgents(admin, { environment })).count).toBe(0);
-      expect((await rig.deployments.listAgentConfigs(admin, { limit: 20 })).count).toBe(0);
-      expect((await errorOf(rig.deployments.getAgent(ann, { agentId: 'hello' }))).kind).toBe(
-        'agent_not_found',
-      );
+      expect(await rig.catalogue.listDeployed(admin, { environment })).toEqual([]);
+      expect(await configured(admin)).toEqual([]);
+      const hidden = await errorOf(rig.catalogue.getConfiguration(ann, { agentId: 'hello' }));
+      expect(hidden.kind).toBe('agent_not_found');
     });
   });
 
   describe('a configuration', () => {
+    const read = (principal: Principal, agentId: string, version?: number) =>
+      rig.catalogue.getConfiguration(principal, { agentId, version });
+
     it('is read by version, the latest by default (E-16)', async () => {
       await rig.agentFiles.deploy(ann, await helloFile({ name: 'Hello again' }));
-      const latest = await rig.deployments.getAgent(ann, { agentId: 'hello' });
-      expect(latest).toEqual({
-        agentId: 'hello',
-        version: 2,
-        name: 'Hello again',
-        description: expect.stringContaining('coffee'),
-        configuration: { workflows: ['patchbay://workflow/hello?version=1'] },
+      const latest = await read(ann, 'hello');
+      expect(latest).toMatchObject({
+        descriptor: { name: 'Hello again', description: expect.stringContaining('coffee') },
+        document: { id: 'hello', version: 2, body: { workflows: ['patchbay://workflow/hello?version=1'] } },
       });
-      expect(await rig.deployments.getAgent(ann, { agentId: 'hello', version: 0 })).toEqual(latest);
-      expect(await rig.deployments.getAgent(ann, { agentId: 'hello', version: 1 })).toMatchObject({
-        version: 1,
-      });
-      expect(await errorOf(rig.deployments.getAgent(ann, { agentId: 'hello', version: 3 }))).toMatchObject({
+      expect(await read(ann, 'hello', 0)).toEqual(latest);
+      expect((await read(ann, 'hello', 1)).document.version).toBe(1);
+      expect(await errorOf(read(ann, 'hello', 3))).toMatchObject({
         kind: 'not_found',
         message: 'version: agent "hello" has no version 3; the latest is 2.',
       });
     });
 
     it('of somebody else is not there, in the words of one that is not there', async () => {
-      const foreign = await errorOf(rig.deployments.getAgent(bob, { agentId: 'hello' }));
-      const missing = await errorOf(rig.deployments.getAgent(bob, { agentId: 'nobody' }));
+      const foreign = await errorOf(read(bob, 'hello'));
+      const missing = await errorOf(read(bob, 'nobody'));
       expect(foreign.kind).toBe('agent_not_found');
       expect(foreign.message.replace('hello', 'nobody')).toBe(missing.message);
     });
@@ -300,23 +285,87 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
     expect(reads).toBe(5);
   });
 
-  it('are checked at start: what does not compile any more is ERROR, what does again is READY', async () => {
-    const { store } = rig;
-    const status = async () =>
-      (await store.db.selectFrom('deployments').select('status').executeTakeFirst())?.status;
-    const body = await store.db
-      .selectFrom('document_versions')
-      .select('body')
-      .where('type', '=', 'workflow')
-      .executeTakeFirstOrThrow();
-    const setWorkflow = (text: string) =>
-      store.db.updateTable('document_versions').set({ body: text }).where('type', '=', 'workflow').execute();
+  describe('that do not compile', () => {
+    const newer: StepType = { type: 'from-the-future', compile: async () => ({ run: () => 'continue' }) };
+    const unavailable = { reason: 'agent_unavailable', agentId: 'hello', why: 'error' };
+    const status = async (agentId = 'hello') => {
+      const deployed = await rig.catalogue.listDeployed(ann, { environment: 'production' });
+      return deployed.find(each => each.agentId === agentId)?.status;
+    };
 
-    await setWorkflow('{"workflowSteps":[{"type":"from-the-future"}]}');
-    await startAgain(rig).deployments.checkAll();
-    expect(await status()).toBe('ERROR');
-    await setWorkflow(body.body);
-    await startAgain(rig).deployments.checkAll();
-    expect(await status()).toBe('READY');
+    /** The agent was made by a newer program: this one knows one of its steps not. */
+    async function outgrow(): Promise<void> {
+      const { db } = rig.store;
+      const row = await db
+        .selectFrom('document_versions')
+        .select('body')
+        .where('type', '=', 'workflow')
+        .where('id', '=', 'hello')
+        .executeTakeFirstOrThrow();
+      const workflow = JSON.parse(row.body) as { workflowSteps: object[] };
+      workflow.workflowSteps.push({ type: newer.type });
+      const body = JSON.stringify(workflow);
+      await db
+        .updateTable('document_versions')
+        .set({ body })
+        .where('type', '=', 'workflow')
+        .where('id', '=', 'hello')
+        .execute();
+    }
+
+    it('are refused and shown as ERROR; other agents go on', async () => {
+      await rig.agentFiles.deploy(ann, await helloFile({ agent: 'sound' }));
+      const { conversationId } = await say(rig.turns, {});
+      await outgrow();
+      const { turns } = startAgain(rig);
+      expect(await refusalOf(turns, { input: 'x' })).toEqual(unavailable);
+      expect(await refusalOf(turns, { conversationId, input: 'x' })).toEqual(unavailable);
+      expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
+      expect(await status()).toBe('ERROR');
+      expect((await say(turns, { agentId: 'sound', input: 'hours' })).conversationState).toBe('READY');
+      expect(await status('sound')).toBe('READY');
+    });
+
+    it('are READY again as soon as a program that can compile them is asked', async () => {
+      const { conversationId } = await say(rig.turns, {});
+      await outgrow();
+      expect(await refusalOf(startAgain(rig).turns, { input: 'x' })).toEqual(unavailable);
+      expect(await status()).toBe('ERROR');
+      const { turns } = startAgain(rig, { stepTypes: [...STEP_TYPES, newer] });
+      expect((await say(turns, { conversationId, input: 'hours' })).agentResponse).toMatch(/^We are open/);
+      expect(await status()).toBe('READY');
+    });
+
+    it('on one node run on another, whatever status is noted', async () => {
+      await outgrow();
+      const older = startAgain(rig);
+      const upgraded = startAgain(rig, { stepTypes: [...STEP_TYPES, newer] });
+      const { conversationId } = await say(upgraded.turns, { input: 'hours' });
+      expect(await refusalOf(older.turns, { input: 'hours' })).toEqual(unavailable);
+      expect(await status()).toBe('ERROR');
+      expect((await say(upgraded.turns, { conversationId, input: 'hours' })).conversationState).toBe('READY');
+      expect((await say(upgraded.turns, { input: 'hours' })).conversationState).toBe('READY');
+    });
+
+    it('cost a call one query, and are tried again after some seconds', async () => {
+      await outgrow();
+      const clock = createManualClock();
+      const seen = { reads: 0 };
+      const counting = { ...rig.store, db: rig.store.db.withPlugin(countReads(() => (seen.reads += 1))) };
+      const { turns, deployments } = startAgain({ ...rig, store: counting }, { clock });
+      expect(await refusalOf(turns, { input: 'x' })).toEqual(unavailable);
+      const { reads } = seen;
+      expect(reads).toBeGreaterThan(0);
+      const before = await countRows(rig.store);
+      for (let call = 0; call < 3; call += 1) {
+        expect(await refusalOf(turns, { input: 'x' })).toEqual(unavailable);
+        expect(await deployments.compiled('hello', 1)).toBeUndefined();
+      }
+      expect(seen.reads).toBe(reads);
+      expect(await countRows(rig.store)).toEqual(before);
+      await clock.advance(10_000);
+      expect(await refusalOf(turns, { input: 'x' })).toEqual(unavailable);
+      expect(seen.reads).toBe(2 * reads);
+    });
   });
 });

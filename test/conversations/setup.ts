@@ -10,6 +10,7 @@ import {
   type AgentFiles,
   createAgentFiles,
 } from '../../packages/server/src/agents/deployment/agent-files.ts';
+import { type Catalogue, createCatalogue } from '../../packages/server/src/agents/deployment/catalogue.ts';
 import {
   createDeployments,
   type Deployments,
@@ -34,6 +35,7 @@ import type { Principal } from '../../packages/server/src/kernel/principal.ts';
 export interface Rig extends AsyncDisposable {
   readonly store: TestStore;
   readonly deployments: Deployments;
+  readonly catalogue: Catalogue;
   readonly agentFiles: AgentFiles;
   readonly turns: Turns;
   readonly conversations: Conversations;
@@ -49,8 +51,8 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
   const stepTypes = STEP_TYPES.map(type =>
     type.type === 'rules' ? watched(type, () => rig.insideTurn) : type,
   );
-  const deployments = createDeployments({ store, stepTypes });
-  const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
+  const deployments = createDeployments({ store, stepTypes, clock });
+  const agentFiles = createAgentFiles({ store, stepTypes, clock });
   const node = (nodeId: string, more: Partial<TurnDeps> = {}) =>
     createTurns({
       store,
@@ -66,6 +68,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
   const rig: Rig = {
     store,
     deployments,
+    catalogue: createCatalogue({ store }),
     agentFiles,
     turns: node('node-1'),
     conversations: createConversations({ store }),
@@ -212,8 +215,12 @@ export function createManualClock(): Clock & { advance(ms: number): Promise<void
   };
 }
 
-/** The parts as a restart of the same node makes them: nothing is remembered but the store. */
-export function startAgain(rig: Rig): { readonly turns: Turns; readonly deployments: Deployments } {
-  const deployments = createDeployments({ store: rig.store, stepTypes: STEP_TYPES });
-  return { deployments, turns: rig.node('node-1', { deployments } as Partial<TurnDeps>) };
+/** The parts as a restart of the same node makes them, with the program it has then: nothing is remembered but the store. */
+export function startAgain(
+  rig: Pick<Rig, 'store' | 'node'>,
+  program: { readonly stepTypes?: readonly StepType[]; readonly clock?: Clock } = {},
+): { readonly turns: Turns; readonly deployments: Deployments } {
+  const { stepTypes = STEP_TYPES, clock = systemClock } = program;
+  const deployments = createDeployments({ store: rig.store, stepTypes, clock });
+  return { deployments, turns: rig.node('node-1', { deployments }) };
 }

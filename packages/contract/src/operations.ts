@@ -1,12 +1,14 @@
 import type { OperationDefinition } from './operation.ts';
-import { deployAgentFile } from './operations/agents.ts';
 import {
-  chatWithAgent,
-  createConversation,
+  deployAgentFile,
   discoverAgents,
   getAgent,
   listAgentConfigs,
   listAgents,
+} from './operations/agents.ts';
+import {
+  chatWithAgent,
+  createConversation,
   listConversations,
   readConversation,
   readConversationLog,

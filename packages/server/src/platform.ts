@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
+import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
 import type { StepType } from './agents/turn/step.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
@@ -79,7 +80,7 @@ export async function createPlatform(
   const metrics = createMetrics();
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
   const keys = createKeys({ store, clock });
-  const deployments = createDeployments({ store, stepTypes, logger });
+  const deployments = createDeployments({ store, stepTypes, clock, logger });
   const turns = createTurns({
     store,
     deployments,
@@ -92,9 +93,10 @@ export async function createPlatform(
     onTurnEnd: metrics.turn,
   });
   const conversations = createConversations({ store });
-  const agentFiles = createAgentFiles({ store, stepTypes, deployments, clock });
+  const catalogue = createCatalogue({ store });
+  const agentFiles = createAgentFiles({ store, stepTypes, clock });
   const operations = createOperations(
-    createHandlers({ turns, conversations, deployments, agentFiles, docs, keys }),
+    createHandlers({ turns, conversations, catalogue, agentFiles, docs, keys }),
     metrics.accessDenied,
   );
 
@@ -140,7 +142,6 @@ export async function createPlatform(
       if (!(await hasAgents(store.db))) throw error;
     });
   }
-  await deployments.checkAll();
   const tidying = setInterval(() => {
     turns.removeLeftovers().catch(error => logger.warn('Leftovers could not be removed', { error }));
   }, TIDY_EVERY_MS).unref();

@@ -1,5 +1,114 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
+import { ENVIRONMENTS } from '../environments.ts';
+import { defineOperation, READS } from '../operation.ts';
+import { environment, filter, limit } from './arguments.ts';
+
+/** As the seed knows it; ours are READY or ERROR. */
+const deploymentStatus = z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']);
+
+const descriptor = z.object({
+  resource: z.string(),
+  name: z.string(),
+  description: z.string(),
+  createdBy: z.string(),
+  createdOn: z.int(),
+  lastModifiedBy: z.string(),
+  lastModifiedOn: z.int(),
+});
+
+export const listAgents = defineOperation({
+  name: 'list_agents',
+  title: 'List deployed agents',
+  description: 'Deployed agents you may use in one environment, with version and deployment status.',
+  input: z.object({ environment }),
+  output: z.object({
+    count: z.int(),
+    agents: z.array(
+      z.object({
+        environment: z.enum(ENVIRONMENTS),
+        agentId: z.string(),
+        agentVersion: z.int(),
+        status: deploymentStatus,
+        descriptor,
+      }),
+    ),
+  }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/deployments' },
+  examples: [{}],
+});
+
+export const listAgentConfigs = defineOperation({
+  name: 'list_agent_configs',
+  title: 'List agent configurations',
+  description: 'Agent configurations, deployed or not, newest first.',
+  input: z.object({
+    filter,
+    limit,
+  }),
+  output: z.object({ count: z.int(), configs: z.array(descriptor) }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/agent-configs' },
+  examples: [{}],
+});
+
+export const getAgent = defineOperation({
+  name: 'get_agent',
+  title: 'Get an agent configuration',
+  description: 'One version of an agent configuration with name and description.',
+  input: z.object({
+    agentId: z.string().describe('Id of the agent'),
+    version: z.int().min(0).optional().describe('Optional. Version to read; if omitted or 0, the latest'),
+  }),
+  output: z.object({
+    agentId: z.string(),
+    version: z.int(),
+    name: z.string(),
+    description: z.string(),
+    configuration: z.record(z.string(), z.unknown()),
+  }),
+  tier: 'author',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/agent-configs/{agentId}' },
+  examples: [{ agentId: 'demo' }],
+});
+
+export const discoverAgents = defineOperation({
+  name: 'discover_agents',
+  title: 'Discover agents',
+  description: 'Agents you can talk to, with what they are for. Start here, then use chat_with_agent.',
+  input: z.object({
+    filter,
+    environment,
+  }),
+  output: z.object({
+    count: z.int(),
+    agents: z.array(
+      z.object({
+        agentId: z.string(),
+        name: z.string(),
+        description: z.string(),
+        version: z.int(),
+        status: deploymentStatus,
+        environment: z.enum(ENVIRONMENTS),
+      }),
+    ),
+  }),
+  tier: 'converse',
+  tool: true,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/discovery' },
+  examples: [{}],
+});
 
 export const deployAgentFile = defineOperation({
   name: 'deploy_agent_file',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { ENVIRONMENTS } from '../environments.ts';
 import { CREATES, defineOperation, READS } from '../operation.ts';
-
-export const ENVIRONMENTS = ['production', 'test'] as const;
-export type Environment = (typeof ENVIRONMENTS)[number];
+import { environment, limit } from './arguments.ts';
 
 export const CONVERSATION_STATES = [
   'READY',
@@ -13,12 +12,6 @@ export const CONVERSATION_STATES = [
   'AWAITING_HUMAN',
 ] as const;
 export type ConversationState = (typeof CONVERSATION_STATES)[number];
-
-/** Blank means the default, any other unknown value is refused and never substituted (E-18, E-23). */
-const environment = z
-  .enum(ENVIRONMENTS)
-  .default('production')
-  .describe('Optional. Where the agent is deployed: production or test; default: production');
 
 const ignoredEnvironment = z
   .string()
@@ -87,66 +80,6 @@ const talkResult = {
 };
 export const talkResultSchema = z.object(talkResult);
 export type TalkResult = z.infer<typeof talkResultSchema>;
-
-const descriptor = z.object({
-  resource: z.string(),
-  name: z.string(),
-  description: z.string(),
-  createdBy: z.string(),
-  createdOn: z.int(),
-  lastModifiedBy: z.string(),
-  lastModifiedOn: z.int(),
-});
-
-export const listAgents = defineOperation({
-  name: 'list_agents',
-  title: 'List deployed agents',
-  description: 'Deployed agents you may use in one environment, with version and deployment status.',
-  input: z.object({ environment }),
-  output: z.object({
-    count: z.int(),
-    agents: z.array(
-      z.object({
-        environment: z.enum(ENVIRONMENTS),
-        agentId: z.string(),
-        agentVersion: z.int(),
-        status: z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']),
-        descriptor,
-      }),
-    ),
-  }),
-  tier: 'author',
-  tool: true,
-  annotations: READS,
-  runsTurn: false,
-  rest: { method: 'GET', path: '/deployments' },
-  examples: [{}],
-});
-
-export const listAgentConfigs = defineOperation({
-  name: 'list_agent_configs',
-  title: 'List agent configurations',
-  description: 'Agent configurations, deployed or not, newest first.',
-  input: z.object({
-    filter: z
-      .string()
-      .optional()
-      .describe('Optional. Only names or descriptions that contain this text, in any case'),
-    limit: z
-      .int()
-      .min(1)
-      .max(100)
-      .default(20)
-      .describe('Optional. How many at the most, 1 to 100; default: 20'),
-  }),
-  output: z.object({ count: z.int(), configs: z.array(descriptor) }),
-  tier: 'author',
-  tool: true,
-  annotations: READS,
-  runsTurn: false,
-  rest: { method: 'GET', path: '/agent-configs' },
-  examples: [{}],
-});
 
 export const createConversation = defineOperation({
   name: 'create_conversation',
@@ -282,12 +215,7 @@ export const listConversations = defineOperation({
       .enum(CONVERSATION_STATES)
       .optional()
       .describe('Optional. Only conversations in this state, for example READY, IN_PROGRESS, ENDED or ERROR'),
-    limit: z
-      .int()
-      .min(1)
-      .max(100)
-      .default(20)
-      .describe('Optional. How many at the most, 1 to 100; default: 20'),
+    limit,
   }),
   output: z.object({
     agentId: z.string(),
@@ -313,59 +241,4 @@ export const listConversations = defineOperation({
   runsTurn: false,
   rest: { method: 'GET', path: '/conversations' },
   examples: [{ agentId: 'demo' }],
-});
-
-export const getAgent = defineOperation({
-  name: 'get_agent',
-  title: 'Get an agent configuration',
-  description: 'One version of an agent configuration with name and description.',
-  input: z.object({
-    agentId: z.string().describe('Id of the agent'),
-    version: z.int().min(0).optional().describe('Optional. Version to read; if omitted or 0, the latest'),
-  }),
-  output: z.object({
-    agentId: z.string(),
-    version: z.int(),
-    name: z.string(),
-    description: z.string(),
-    configuration: z.record(z.string(), z.unknown()),
-  }),
-  tier: 'author',
-  tool: true,
-  annotations: READS,
-  runsTurn: false,
-  rest: { method: 'GET', path: '/agent-configs/{agentId}' },
-  examples: [{ agentId: 'demo' }],
-});
-
-export const discoverAgents = defineOperation({
-  name: 'discover_agents',
-  title: 'Discover agents',
-  description: 'Agents you can talk to, with what they are for. Start here, then use chat_with_agent.',
-  input: z.object({
-    filter: z
-      .string()
-      .optional()
-      .describe('Optional. Only names or descriptions that contain this text, in any case'),
-    environment,
-  }),
-  output: z.object({
-    count: z.int(),
-    agents: z.array(
-      z.object({
-        agentId: z.string(),
-        name: z.string(),
-        description: z.string(),
-        version: z.int(),
-        status: z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']),
-        environment: z.enum(ENVIRONMENTS),
-      }),
-    ),
-  }),
-  tier: 'converse',
-  tool: true,
-  annotations: READS,
-  runsTurn: false,
-  rest: { method: 'GET', path: '/discovery' },
-  examples: [{}],
 });

@@ -1,17 +1,17 @@
 import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
-import type { Deployments } from '../agents/deployment/deployments.ts';
+import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
 import { deployAgentFile } from './agents/deploy_agent_file.ts';
+import { discoverAgents } from './agents/discover_agents.ts';
+import { getAgent } from './agents/get_agent.ts';
+import { listAgentConfigs } from './agents/list_agent_configs.ts';
+import { listAgents } from './agents/list_agents.ts';
 import type { OperationHandlers } from './bind.ts';
 import { chatWithAgent } from './conversation/chat_with_agent.ts';
 import { createConversation } from './conversation/create_conversation.ts';
-import { discoverAgents } from './conversation/discover_agents.ts';
-import { getAgent } from './conversation/get_agent.ts';
-import { listAgentConfigs } from './conversation/list_agent_configs.ts';
-import { listAgents } from './conversation/list_agents.ts';
 import { listConversations } from './conversation/list_conversations.ts';
 import { readConversation } from './conversation/read_conversation.ts';
 import { readConversationLog } from './conversation/read_conversation_log.ts';
@@ -27,23 +27,23 @@ import { revokeKey } from './keys/revoke_key.ts';
 export function createHandlers(parts: {
   readonly turns: Turns;
   readonly conversations: Conversations;
-  readonly deployments: Deployments;
+  readonly catalogue: Catalogue;
   readonly agentFiles: AgentFiles;
   readonly docs: DocsPages;
   readonly keys: Keys;
 }): OperationHandlers {
-  const { turns, conversations, deployments, agentFiles, docs, keys } = parts;
+  const { turns, conversations, catalogue, agentFiles, docs, keys } = parts;
   return {
-    discover_agents: discoverAgents(deployments),
+    discover_agents: discoverAgents(catalogue),
     chat_with_agent: chatWithAgent(turns),
     create_conversation: createConversation(turns),
     talk_to_agent: talkToAgent(turns),
     read_conversation: readConversation(conversations),
     read_conversation_log: readConversationLog(conversations),
     list_conversations: listConversations(conversations),
-    list_agents: listAgents(deployments),
-    list_agent_configs: listAgentConfigs(deployments),
-    get_agent: getAgent(deployments),
+    list_agents: listAgents(catalogue),
+    list_agent_configs: listAgentConfigs(catalogue),
+    get_agent: getAgent(catalogue),
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),

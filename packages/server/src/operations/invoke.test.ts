@@ -1,5 +1,6 @@
 import { OPERATIONS } from '@patchbay/contract/operations';
-import { chatWithAgent, listAgents, listConversations } from '@patchbay/contract/operations/conversation';
+import { listAgents } from '@patchbay/contract/operations/agents';
+import { chatWithAgent, listConversations } from '@patchbay/contract/operations/conversation';
 import { listDocs } from '@patchbay/contract/operations/docs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

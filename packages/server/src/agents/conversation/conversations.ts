@@ -1,16 +1,11 @@
-import { formatDocumentUri } from '@patchbay/contract/ids';
-import type {
-  ConversationSnapshot,
-  ConversationState,
-  listConversations as listConversationsOperation,
-} from '@patchbay/contract/operations/conversation';
-import type { z } from 'zod';
+import type { ConversationSnapshot, ConversationState } from '@patchbay/contract/operations/conversation';
 import { mayUseConversation, scopeOf } from '../../kernel/access.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
 import { listConversationOutputs, listConversationSteps } from '../../store/tables/conversation-steps.ts';
 import {
   type ConversationRecord,
+  type DescribedConversation,
   findConversation,
   listConversations,
 } from '../../store/tables/conversations.ts';
@@ -33,7 +28,8 @@ export interface Conversations {
   readLog(
     principal: Principal,
     request: { readonly conversationId: string; readonly logSize?: number | undefined },
-  ): Promise<{ conversationId: string; log: string }>;
+  ): Promise<string>;
+  /** Latest first: the own ones, for an admin everybody's. `conversationState` is meant as readers are shown it. */
   list(
     principal: Principal,
     request: {
@@ -42,12 +38,7 @@ export interface Conversations {
       readonly conversationState?: ConversationState | undefined;
       readonly limit: number;
     },
-  ): Promise<z.input<typeof listConversationsOperation.output>>;
-}
-
-/** Conversations have no versions, so their address has none. */
-export function formatConversationUri(conversationId: string): string {
-  return `patchbay://conversation/${conversationId}`;
+  ): Promise<DescribedConversation[]>;
 }
 
 export function createConversations(deps: { readonly store: Store }): Conversations {
@@ -75,37 +66,16 @@ export function createConversations(deps: { readonly store: Store }): Conversati
     async readLog(principal, { conversationId, logSize }) {
       await find(principal, conversationId);
       const outputs = await listConversationOutputs(store.db, conversationId, { last: logSize });
-      return { conversationId, log: toTranscript(outputs) };
+      return toTranscript(outputs);
     },
 
-    async list(principal, { agentId, agentVersion, conversationState, limit }) {
-      const found = await listConversations(store.db, store.engine, {
+    list: (principal, { agentId, agentVersion, conversationState, limit }) =>
+      listConversations(store.db, store.engine, {
         agentId,
         scope: scopeOf(principal),
         agentVersion,
         state: conversationState,
         limit,
-      });
-      return {
-        agentId,
-        count: found.length,
-        conversations: found.map(conversation => ({
-          conversationId: conversation.id,
-          resource: formatConversationUri(conversation.id),
-          agentName: conversation.agentName,
-          userId: conversation.userId,
-          agentResource: formatDocumentUri({
-            type: 'agent',
-            id: conversation.agentId,
-            version: conversation.agentVersion,
-          }),
-          conversationStepSize: conversation.stepCount,
-          environment: conversation.environment,
-          conversationState: shownState(conversation),
-          createdOn: conversation.createdAt,
-          lastModifiedOn: conversation.updatedAt,
-        })),
-      };
-    },
+      }),
   };
 }

@@ -1,7 +1,4 @@
-import { type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
-import type { deployAgentFile } from '@patchbay/contract/operations/agents';
-import type { Environment } from '@patchbay/contract/operations/conversation';
-import type { z } from 'zod';
+import type { DocumentRef, DocumentType } from '@patchbay/contract/ids';
 import { mayChangeAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
@@ -25,7 +22,6 @@ import {
 } from '../document/agent-file.ts';
 import type { StepType } from '../turn/step.ts';
 import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
-import type { Deployments } from './deployments.ts';
 
 export interface AgentFiles {
   /**
@@ -33,12 +29,19 @@ export interface AgentFiles {
    * compile leaves no trace. The same file again changes nothing. Rejects with a `PlatformError`: `invalid`, `forbidden`
    * for somebody else's agent, `conflict` when somebody deployed it meanwhile.
    */
-  deploy(
-    principal: Principal,
-    file: unknown,
-    environment?: Environment,
-  ): Promise<z.input<typeof deployAgentFile.output>>;
+  deploy(principal: Principal, file: unknown): Promise<DeployedFile>;
 }
+
+export interface DeployedFile {
+  readonly agentId: string;
+  readonly agentVersion: number;
+  readonly mcpEnabled: boolean;
+  /** Every document of the file with the version that is deployed, in a fixed order. */
+  readonly documents: readonly (DocumentRef & { readonly changed: boolean })[];
+}
+
+/** Where an agent file is deployed. */
+const ENVIRONMENT = 'production';
 
 /** A document as it will be after the deployment. */
 interface PlannedDocument {
@@ -51,10 +54,9 @@ interface PlannedDocument {
 export function createAgentFiles(deps: {
   readonly store: Store;
   readonly stepTypes: readonly StepType[];
-  readonly deployments: Pick<Deployments, 'replaced'>;
   readonly clock: Clock;
 }): AgentFiles {
-  const { store, stepTypes, deployments, clock } = deps;
+  const { store, stepTypes, clock } = deps;
 
   async function planDocument(id: string, type: DocumentType, body: unknown): Promise<PlannedDocument> {
     const current = await readDocument(store.db, type, id);
@@ -120,7 +122,7 @@ export function createAgentFiles(deps: {
   }
 
   return {
-    async deploy(principal, raw, environment = 'production') {
+    async deploy(principal, raw) {
       const file = parseAgentFile(raw);
       const id = file.agent;
       refuseForeign(principal, id, await findAgentOwner(store.db, id));
@@ -128,10 +130,10 @@ export function createAgentFiles(deps: {
       const compiled = await compile(id, planned);
       await store.commit(async db => {
         await save(db, principal, file, planned);
-        const deployed = await findDeployment(db, environment, id);
+        const deployed = await findDeployment(db, ENVIRONMENT, id);
         if (deployed?.agentVersion === compiled.version && deployed.status === 'READY') return;
         await replaceDeployment(db, {
-          environment,
+          environment: ENVIRONMENT,
           agentId: id,
           agentVersion: compiled.version,
           status: 'READY',
@@ -139,16 +141,11 @@ export function createAgentFiles(deps: {
           deployedAt: clock.now(),
         });
       });
-      deployments.replaced(compiled);
       return {
         agentId: id,
         agentVersion: compiled.version,
-        status: 'READY',
         mcpEnabled: file.mcp_enabled,
-        documents: planned.map(({ type, version, changed }) => ({
-          resource: formatDocumentUri({ type, id, version }),
-          changed,
-        })),
+        documents: planned.map(({ type, version, changed }) => ({ type, id, version, changed })),
       };
     },
   };

@@ -1,7 +1,7 @@
 import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
 import type { AgentDocument } from '../document/agent.ts';
-import { readDocument } from '../document/parse-document.ts';
+import { parseStored } from '../document/parse-document.ts';
 import { type WorkflowDocument, workflowDocument } from '../document/workflow.ts';
 import type { CompiledStep, LoadDocument, StepType } from '../turn/step.ts';
 
@@ -34,7 +34,7 @@ export async function compileAgent(
   for (const uri of agent.body.workflows) {
     // The agent document holds nothing else: it was parsed.
     const ref = parseDocumentUri(uri)!;
-    const workflow = readDocument(workflowDocument, await load(ref));
+    const workflow = parseStored(workflowDocument, await load(ref));
     for (const [index, step] of workflow.workflowSteps.entries()) {
       const path = `workflow ${ref.id}, workflowSteps[${index}]`;
       const stepType = stepTypes.find(known => known.type === step.type);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { DocumentSchema } from './document-type.ts';
-import { parseDocument, parseStrictly, readDocument } from './parse-document.ts';
+import { parseDocument, parseStored, parseStrictly } from './parse-document.ts';
 
 const circle = z.strictObject({ type: z.literal('circle'), radius: z.int() });
 const box = z.strictObject({ type: z.literal('box'), inner: z.strictObject({ width: z.int() }) });
@@ -96,7 +96,7 @@ describe('a stored document', () => {
       layers: [{ name: 'top', mood: 1 }],
     };
     const before = structuredClone(stored);
-    expect(readDocument(drawing, stored)).toEqual({
+    expect(parseStored(drawing, stored)).toEqual({
       title: 'untitled',
       shapes: [{ type: 'box', inner: { width: 1 } }],
       layers: ['top'],
@@ -105,7 +105,7 @@ describe('a stored document', () => {
   });
 
   it('is still refused for a wrong value', () => {
-    expect(() => readDocument(drawing, { old: 1, shapes: 7 })).toThrow(
+    expect(() => parseStored(drawing, { old: 1, shapes: 7 })).toThrow(
       'field "shapes" at $.shapes is not valid',
     );
   });

@@ -17,7 +17,7 @@ export function parseDocument<S extends z.ZodType>(document: DocumentSchema<S>, 
 }
 
 /** Parses a document that is already stored: keys that are not known (any more) are ignored, wrong values are not. */
-export function readDocument<S extends z.ZodType>(document: DocumentSchema<S>, body: unknown): z.output<S> {
+export function parseStored<S extends z.ZodType>(document: DocumentSchema<S>, body: unknown): z.output<S> {
   const parsed = safeParse(document.body, body);
   if (parsed?.success) return parsed.data;
   const known = structuredClone(body);

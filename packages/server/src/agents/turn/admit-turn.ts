@@ -1,4 +1,4 @@
-import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { Environment } from '@patchbay/contract/environments';
 import { type Access, mayUseAgent, mayUseConversation } from '../../kernel/access.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import { PlatformError } from '../../kernel/errors.ts';
@@ -136,7 +136,7 @@ type Target =
       readonly kind: 'new';
       readonly lease: ConversationLease;
       readonly environment: Environment;
-      readonly deployed: ConversationForTurn['deployed'];
+      readonly deployedVersion: number | undefined;
     };
 
 /** What the turn is for, as far as this caller may know of it. */
@@ -152,7 +152,7 @@ async function findTarget(
     if (!agent || !mayUseAgent(principal, access, agent))
       return refused({ reason: 'agent_unknown', agentId });
     const lease = firstLease(newConversationId());
-    return granted({ kind: 'new', lease, environment, deployed: agent.deployed });
+    return granted({ kind: 'new', lease, environment, deployedVersion: agent.deployedVersion });
   }
   const conversation = await findConversationForTurn(db, deps.store.engine, conversationId);
   if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
@@ -174,12 +174,14 @@ async function claimTarget(
   target: Target,
 ): Promise<Outcome<Omit<TurnClaim, 'lease' | 'key'>, TurnRefusal>> {
   const { agentId } = request;
-  const { nodeId, clock, store } = deps;
-  const deployed = target.kind === 'new' ? target.deployed : target.conversation.deployed;
-  if (!deployed) return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
+  const { nodeId, clock, store, deployments } = deps;
+  const { deployedVersion } = target.kind === 'new' ? target : target.conversation;
+  if (deployedVersion === undefined) {
+    return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
+  }
   // A running conversation keeps the version it began with, also after another one is deployed.
-  const agentVersion = target.kind === 'new' ? deployed.version : target.conversation.agentVersion;
-  if (deployed.status === 'ERROR' && deployed.version === agentVersion) {
+  const agentVersion = target.kind === 'new' ? deployedVersion : target.conversation.agentVersion;
+  if (deployments.isBroken(agentId, agentVersion)) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'error' });
   }
 

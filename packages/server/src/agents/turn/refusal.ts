@@ -1,5 +1,6 @@
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
+import { agentNotFound } from '../deployment/agent-not-found.ts';
 
 /** Why a turn was not admitted. Nothing was changed. */
 export type TurnRefusal =
@@ -69,14 +70,6 @@ export function toRefusalError(refusal: TurnRefusal): PlatformError {
         'duplicate idempotency key: it was used with other arguments; use a new key for another message.',
       );
   }
-}
-
-/** One text for every agent that is not there or not for this caller. */
-export function agentNotFound(agentId: string): PlatformError {
-  return new PlatformError(
-    'agent_not_found',
-    `Agent "${agentId}" not found; discover_agents lists the ones you can use.`,
-  );
 }
 
 export function conversationNotFound(): PlatformError {

@@ -1,4 +1,5 @@
-import type { ConversationState, Environment, TalkResult } from '@patchbay/contract/operations/conversation';
+import type { Environment } from '@patchbay/contract/environments';
+import type { ConversationState, TalkResult } from '@patchbay/contract/operations/conversation';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import { toSnapshot } from '../conversation/snapshot.ts';
 import { textsOf } from './turn-memory.ts';

@@ -1,4 +1,4 @@
-import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { Environment } from '@patchbay/contract/environments';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -16,6 +16,7 @@ export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
 /** What turns are made of. */
 export interface TurnDeps {
   readonly store: Store;
+  readonly deployments: Deployments;
   readonly clock: Clock;
   /** Names this node in leases; the same after a restart. */
   readonly nodeId: string;
@@ -58,7 +59,7 @@ export interface Turns {
   removeLeftovers(): Promise<void>;
 }
 
-export function createTurns(deps: TurnDeps & { readonly deployments: Pick<Deployments, 'compiled'> }): Turns {
+export function createTurns(deps: TurnDeps): Turns {
   const { store, deployments } = deps;
 
   async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<TurnAdmission> {

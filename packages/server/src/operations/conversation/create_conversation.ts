@@ -1,4 +1,4 @@
-import { formatConversationUri } from '../../agents/conversation/conversations.ts';
+import { formatConversationUri } from '@patchbay/contract/ids';
 import type { Turns } from '../../agents/turn/turns.ts';
 import type { OperationHandler } from '../bind.ts';
 import { talk } from './talk.ts';

@@ -1,9 +1,9 @@
-import type { ConversationState, Environment } from '@patchbay/contract/operations/conversation';
+import type { Environment } from '@patchbay/contract/environments';
+import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Db, Engine } from '../store.ts';
-import type { DeploymentStatus } from './deployments.ts';
 
 /** A conversation as its row keeps it. */
 export interface ConversationRecord {
@@ -31,7 +31,7 @@ export interface ConversationForTurn extends ConversationRecord {
   readonly lastOutput: string;
   readonly agentOwnerId: string;
   /** The latest version deployed in the conversation's environment; `undefined` when none is. */
-  readonly deployed: { readonly version: number; readonly status: DeploymentStatus } | undefined;
+  readonly deployedVersion: number | undefined;
 }
 
 /** The right to run the next turn. Every claim raises `fence`, so an older holder is recognised. */
@@ -109,10 +109,7 @@ export async function findConversationForTurn(
       counters: row.counters,
       lastOutput: row.last_output,
       agentOwnerId: row.agent_owner_id,
-      deployed:
-        row.deployed_version === null
-          ? undefined
-          : { version: row.deployed_version, status: row.deployed_status === 'READY' ? 'READY' : 'ERROR' },
+      deployedVersion: row.deployed_version ?? undefined,
     }
   );
 }
@@ -357,7 +354,6 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }, now) =>
       'conversation_steps.output as last_output',
       'agents.owner_id as agent_owner_id',
       'deployments.agent_version as deployed_version',
-      'deployments.status as deployed_status',
       now.as('now'),
     ])
     .where('conversations.id', '=', id)

@@ -1,12 +1,16 @@
-import type { Environment } from '@patchbay/contract/operations/conversation';
+import type { Environment } from '@patchbay/contract/environments';
 import type { Scope } from '../../kernel/access.ts';
 import { prepareQuery } from '../prepared-query.ts';
+import type { Schema } from '../schema.ts';
 import type { Db, Engine } from '../store.ts';
-import { describedAs } from './documents.ts';
+import { DESCRIPTOR_COLUMNS, type Descriptor, describedAs, toDescriptor } from './documents.ts';
 
 export type DeploymentStatus = 'READY' | 'ERROR';
 
-/** One version of an agent running in one environment. */
+/**
+ * One version of an agent running in one environment. The status is for people: what the node noted whose verdict changed
+ * last. Whether a version runs is decided by the node that runs it.
+ */
 export interface Deployment {
   readonly environment: Environment;
   readonly agentId: string;
@@ -16,12 +20,7 @@ export interface Deployment {
 
 /** A deployment with the words people know its agent by. */
 export interface DescribedDeployment extends Deployment {
-  readonly name: string;
-  readonly description: string;
-  readonly createdBy: string;
-  readonly createdAt: number;
-  readonly modifiedBy: string;
-  readonly modifiedAt: number;
+  readonly descriptor: Descriptor;
 }
 
 /** What a new conversation needs to know of its agent. */
@@ -29,7 +28,7 @@ export interface DeployedAgent {
   readonly id: string;
   readonly ownerId: string;
   /** The latest version deployed in the environment; `undefined` when none is. */
-  readonly deployed: { readonly version: number; readonly status: DeploymentStatus } | undefined;
+  readonly deployedVersion: number | undefined;
 }
 
 /** The version takes the place of what the environment ran of this agent. */
@@ -55,7 +54,8 @@ export async function replaceDeployment(
     .execute();
 }
 
-export async function setDeploymentStatus(
+/** Writes only where the status is another one. */
+export async function noteDeploymentStatus(
   db: Db,
   agent: { readonly agentId: string; readonly agentVersion: number },
   status: DeploymentStatus,
@@ -65,6 +65,7 @@ export async function setDeploymentStatus(
     .set({ status })
     .where('agent_id', '=', agent.agentId)
     .where('agent_version', '=', agent.agentVersion)
+    .where('status', '<>', status)
     .execute();
 }
 
@@ -93,14 +94,7 @@ export async function findDeployedAgent(
   agentId: string,
 ): Promise<DeployedAgent | undefined> {
   const [row] = await selectDeployedAgent(db, engine, { environment, agentId });
-  return (
-    row && {
-      id: agentId,
-      ownerId: row.owner_id,
-      deployed:
-        row.agent_version === null ? undefined : { version: row.agent_version, status: toStatus(row.status) },
-    }
-  );
+  return row && { id: agentId, ownerId: row.owner_id, deployedVersion: row.agent_version ?? undefined };
 }
 
 const selectDeployedAgent = prepareQuery((db, wanted: { environment: Environment; agentId: string }) =>
@@ -114,23 +108,12 @@ const selectDeployedAgent = prepareQuery((db, wanted: { environment: Environment
         .onRef('deployments.agent_id', '=', 'agents.id')
         .on('deployments.environment', '=', wanted.environment),
     )
-    .select(['agents.owner_id', 'deployments.agent_version', 'deployments.status'])
+    .select(['agents.owner_id', 'deployments.agent_version'])
     .where('agents.id', '=', wanted.agentId)
     .where('documents.deleted', '=', 0)
     .orderBy('deployments.agent_version', 'desc')
     .limit(1),
 );
-
-/** Every deployment of every environment, for the check at start. */
-export async function listAllDeployments(db: Db): Promise<Deployment[]> {
-  const rows = await db
-    .selectFrom('deployments')
-    .select(['environment', 'agent_id', 'agent_version', 'status'])
-    .orderBy('deployed_at', 'desc')
-    .orderBy('agent_id')
-    .execute();
-  return rows.map(toDeployment);
-}
 
 /** Deployed agents of one environment that are not deleted, by name; an agent's versions with the latest first. */
 export async function listDeployments(
@@ -153,13 +136,8 @@ export async function listDeployments(
       'deployments.agent_id',
       'deployments.agent_version',
       'deployments.status',
-      'documents.name',
-      'documents.description',
-      'documents.created_by',
-      'documents.created_at',
-      'documents.modified_by',
-      'documents.modified_at',
     ])
+    .select(DESCRIPTOR_COLUMNS)
     .where('deployments.environment', '=', filter.environment)
     .where('documents.deleted', '=', 0);
   if (filter.text !== undefined && filter.text !== '') query = query.where(describedAs(filter.text));
@@ -169,31 +147,16 @@ export async function listDeployments(
     .orderBy('deployments.agent_id')
     .orderBy('deployments.agent_version', 'desc')
     .execute();
-  return rows.map(row => ({
-    ...toDeployment(row),
-    name: row.name,
-    description: row.description,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    modifiedBy: row.modified_by,
-    modifiedAt: row.modified_at,
-  }));
+  return rows.map(row => ({ ...toDeployment(row), descriptor: toDescriptor(row) }));
 }
 
-function toDeployment(row: {
-  environment: string;
-  agent_id: string;
-  agent_version: number;
-  status: string;
-}): Deployment {
+function toDeployment(
+  row: Pick<Schema['deployments'], 'environment' | 'agent_id' | 'agent_version' | 'status'>,
+): Deployment {
   return {
     environment: row.environment as Environment,
     agentId: row.agent_id,
     agentVersion: row.agent_version,
-    status: toStatus(row.status),
+    status: row.status as DeploymentStatus,
   };
-}
-
-function toStatus(status: string | null): DeploymentStatus {
-  return status === 'READY' ? 'READY' : 'ERROR';
 }

@@ -230,29 +230,22 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
   if (!changed) throw await whyUnchanged(db, deletion);
 }
 
-const DESCRIPTOR_COLUMNS = [
-  'type',
-  'id',
-  'current_version',
-  'name',
-  'description',
-  'created_by',
-  'created_at',
-  'modified_by',
-  'modified_at',
+/** For the other tables' joins; `toDescriptor` reads them. */
+export const DESCRIPTOR_COLUMNS = [
+  'documents.type',
+  'documents.id',
+  'documents.current_version',
+  'documents.name',
+  'documents.description',
+  'documents.created_by',
+  'documents.created_at',
+  'documents.modified_by',
+  'documents.modified_at',
 ] as const;
 
-function toDescriptor(row: {
-  type: string;
-  id: string;
-  current_version: number;
-  name: string;
-  description: string;
-  created_by: string;
-  created_at: number;
-  modified_by: string;
-  modified_at: number;
-}): Descriptor {
+export function toDescriptor(
+  row: Omit<Schema['documents'], 'deleted' | 'name_folded' | 'description_folded'>,
+): Descriptor {
   return {
     type: row.type as DocumentType,
     id: row.id,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dictionaryDocument } from '../../document/dictionary.ts';
-import { readDocument } from '../../document/parse-document.ts';
+import { parseStored } from '../../document/parse-document.ts';
 import type { StepType, TurnMemory } from '../step.ts';
 import {
   type DictionaryIndex,
@@ -53,7 +53,7 @@ export const parserStep: StepType = {
     const { config, extensions } = parseStep(step, shape);
     const dictionaries = await Promise.all(
       extensions.dictionaries.map(async ({ config: { uri } }) =>
-        indexDictionary(readDocument(dictionaryDocument, await load(uri))),
+        indexDictionary(parseStored(dictionaryDocument, await load(uri))),
       ),
     );
     return {

@@ -1,7 +1,7 @@
 import { type DocumentRef, type DocumentType, parseDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
 import type { DocumentSchema } from '../../document/document-type.ts';
-import { parseStrictly, readDocument } from '../../document/parse-document.ts';
+import { parseStored, parseStrictly } from '../../document/parse-document.ts';
 import type { LoadDocument, WorkflowStep } from '../step.ts';
 
 /** A reference to a document of one type, as a step's `config.uri` holds it. */
@@ -29,5 +29,5 @@ export async function loadStepDocument<S extends z.ZodType>(
   load: LoadDocument,
 ): Promise<z.output<S>> {
   const { config } = parseStep(step, { config: z.strictObject({ uri: documentUri(document.type) }) });
-  return readDocument(document, await load(config.uri));
+  return parseStored(document, await load(config.uri));
 }

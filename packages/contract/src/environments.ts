@@ -1,0 +1,3 @@
+/** Where an agent is deployed; a conversation keeps the environment it was started in (E-19). */
+export const ENVIRONMENTS = ['production', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
