@@ -57,7 +57,7 @@ export async function findConnection(io: Io, options: ConnectionOptions): Promis
   if (owner) return { ...owner.addresses, token: owner.token, asLocalOwner: true };
   throw new CliError(
     EXIT.unreachable,
-    `No platform has been started with the data folder ${dataDir(io)}; start one with \`npx patchbay up\`, or name one with --url and --key.`,
+    `No platform runs with the data folder ${dataDir(io)}; start one with \`npx patchbay up\`, or name one with --url and --key.`,
   );
 }
 

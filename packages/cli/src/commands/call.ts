@@ -1,3 +1,4 @@
+import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import type { Command } from 'commander';
 import { usageError } from '../cli-error.ts';
@@ -5,13 +6,6 @@ import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addConnectionOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { indent, shellWord, table, writeJson, writeLine } from '../text.ts';
-
-/** What the published schema says about one argument, as far as a command line needs it. */
-interface ArgumentSchema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly enum?: readonly unknown[];
-}
 
 interface CallOptions extends SharedOptions {
   readonly arg?: readonly string[];
@@ -80,23 +74,19 @@ function listOperations(io: Io, options: SharedOptions): void {
 }
 
 function argumentHelp(operation: Operation): string {
-  const { schemas, required } = argumentsOf(operation);
-  const names = Object.keys(schemas);
-  const rows = names.map(name => {
-    const { type = 'any', description = '', enum: values } = schemas[name]!;
-    return [
-      name,
-      values ? values.join('|') : type,
-      `${required.has(name) ? 'Required. ' : ''}${description}`,
-    ];
-  });
-  const example = operation.examples[0] ?? Object.fromEntries([...required].map(name => [name, '...']));
+  const { properties, required } = publishedInput(operation);
+  const rows = Object.entries(properties).map(([name, { type = 'any', description = '', enum: values }]) => [
+    name,
+    values ? values.join('|') : type,
+    `${required.includes(name) ? 'Required. ' : ''}${description}`,
+  ]);
+  const example = operation.examples[0] ?? Object.fromEntries(required.map(name => [name, '...']));
   const words = Object.entries(example).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return ` --arg ${shellWord(`${name}=${text}`)}`;
   });
   return [
-    ...(names.length === 0 ? ['It takes no arguments.'] : ['Arguments:', indent(table(rows), '  ')]),
+    ...(rows.length === 0 ? ['It takes no arguments.'] : ['Arguments:', indent(table(rows), '  ')]),
     '',
     'Example:',
     `  npx patchbay call ${operation.name}${words.join('')}`,
@@ -105,7 +95,7 @@ function argumentHelp(operation: Operation): string {
 
 /** The arguments of `--json`, then those of `--arg` over them. Values are checked by the platform, which says it best. */
 function readArguments(operation: Operation, options: CallOptions): Record<string, unknown> {
-  const { schemas, required } = argumentsOf(operation);
+  const { properties, required } = publishedInput(operation);
   const args = typeof options.arguments === 'string' ? parseArguments(options.arguments) : {};
   const given = new Map<string, string[]>();
   for (const pair of options.arg ?? []) {
@@ -115,14 +105,14 @@ function readArguments(operation: Operation, options: CallOptions): Record<strin
     given.set(name, [...(given.get(name) ?? []), pair.slice(split + 1)]);
   }
   for (const [name, texts] of given) {
-    const schema = schemas[name];
+    const schema = properties[name];
     if (!schema) {
-      const known = Object.keys(schemas).join(', ') || 'no arguments';
+      const known = Object.keys(properties).join(', ') || 'no arguments';
       throw usageError(`${operation.name} has no argument ${name}; it takes ${known}.`);
     }
     args[name] = argumentValue(name, texts, schema);
   }
-  const missing = [...required].find(name => args[name] === undefined || args[name] === null);
+  const missing = required.find(name => args[name] === undefined || args[name] === null);
   if (missing !== undefined) throw usageError(`Missing required argument: ${missing}`);
   return args;
 }
@@ -137,7 +127,7 @@ function parseArguments(text: string): Record<string, unknown> {
   throw usageError(`--json takes the arguments as one JSON object, such as '{"agentId":"demo"}'.`);
 }
 
-function argumentValue(name: string, texts: readonly string[], schema: ArgumentSchema): unknown {
+function argumentValue(name: string, texts: readonly string[], schema: PublishedArgument): unknown {
   if (schema.type === 'array')
     return texts.flatMap(text => (text.startsWith('[') ? parseValue(name, text) : [text]));
   const text = texts[0]!;
@@ -153,15 +143,4 @@ function parseValue(name: string, text: string, type = 'JSON value'): unknown {
   } catch (cause) {
     throw usageError(`--arg ${name}: '${text}' is no ${type}.`, { cause });
   }
-}
-
-function argumentsOf(operation: Operation): {
-  schemas: Readonly<Record<string, ArgumentSchema>>;
-  required: ReadonlySet<string>;
-} {
-  const schema = operation.input.toJSONSchema({ io: 'input' });
-  return {
-    schemas: (schema.properties ?? {}) as Record<string, ArgumentSchema>,
-    required: new Set(schema.required ?? []),
-  };
 }

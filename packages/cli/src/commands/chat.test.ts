@@ -150,6 +150,16 @@ describe('chat at a terminal', () => {
     expect(io.err()).toContain('The conversation is over.');
   });
 
+  it('says the answer that is awaited when Ctrl-D comes, and ends', async () => {
+    const io = createTestIo({ home: platform.home, terminal: true });
+    const ended = io.run('chat', 'demo');
+    await eventually(() => expect(io.out()).toContain('you> '));
+    io.stdin.write('hello\r\u0004');
+    expect(await ended).toBe(0);
+    expect(io.out()).toContain('echo hello\n');
+    expect(io.err()).toContain('npx patchbay chat demo --conversation conv_new');
+  });
+
   it('ends with Ctrl-C while an answer is awaited', async () => {
     const asked = Promise.withResolvers<void>();
     const io = createTestIo({

@@ -97,9 +97,14 @@ async function talkAtTerminal(io: Io, say: Say, offered: readonly string[]): Pro
     interrupted.abort();
     terminal.close();
   });
+  let isClosed = false;
+  terminal.on('close', () => {
+    isClosed = true;
+  });
   let choices = offered;
   const ask = (): void => {
-    if (interrupted.signal.aborted) return;
+    // Ctrl-C, or Ctrl-D while the answer was still awaited.
+    if (isClosed) return;
     for (const [index, choice] of choices.entries())
       writeLine(io.stdout, `  ${index + 1}) ${printable(choice)}`);
     terminal.prompt();
