@@ -14,6 +14,7 @@ import { traceIdOf } from './http/trace.ts';
 import type { Caller } from './mcp/door.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
+import { createOpenApi } from './rest/openapi.ts';
 import { type Authenticate, createRest, restError } from './rest/rest.ts';
 import { createSeedAliases } from './rest/seed-aliases.ts';
 
@@ -110,6 +111,7 @@ export function createHttpApp(deps: {
       return next();
     });
   }
+  app.route('/api/v1', createOpenApi());
   app.route('/api/v1', createRest({ operations, authenticate, maxBodyBytes: deps.maxBodyBytes }));
   app.route('/administration', createSeedAliases({ operations, authenticate }));
 

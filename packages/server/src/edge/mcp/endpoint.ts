@@ -1,6 +1,7 @@
 import { classifyInboundRequest, isJsonContentType } from '@modelcontextprotocol/server';
 import { readJsonBody } from '../http/body.ts';
 import type { Caller, McpDoor } from './door.ts';
+import { createFastPath, type FastPath } from './fast-path.ts';
 import { withKnownVersion } from './headers.ts';
 import { idOf, jsonRpcErrorResponse } from './json-rpc.ts';
 import { createOlderEras, type SessionOptions } from './older-eras.ts';
@@ -28,11 +29,14 @@ export function createMcpEndpoint<C extends Caller>(
     readonly maxBodyBytes: number;
     /** How often a silent stream gets a comment, so that no proxy takes it for dead. Default 15 s. */
     readonly keepAliveMs?: number;
+    /** Answers the usual messages; what it leaves is the SDK's. */
+    readonly fastPath?: FastPath<C>;
   },
 ): McpEndpoint<C> {
   const { maxBodyBytes, keepAliveMs = DEFAULT_KEEP_ALIVE_MS } = options;
-  const stateless = createStatelessEra(door, keepAliveMs);
-  const older = createOlderEras(door, options.sessions, keepAliveMs);
+  const fastPath = options.fastPath ?? createFastPath(door, keepAliveMs);
+  const stateless = createStatelessEra(door, fastPath, keepAliveMs);
+  const older = createOlderEras(door, fastPath, options.sessions, keepAliveMs);
 
   return {
     async serve(received, caller) {

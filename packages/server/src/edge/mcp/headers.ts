@@ -42,14 +42,21 @@ export function carriesStatelessHeaders(headers: Headers, body: unknown): boolea
   return (
     meta?.[PROTOCOL_VERSION_META_KEY] === STATELESS_REVISION &&
     meta[CLIENT_CAPABILITIES_META_KEY] !== undefined &&
-    headers.has('mcp-protocol-version') &&
+    headers.get('mcp-protocol-version') === STATELESS_REVISION &&
     headers.get('mcp-method') === body.method &&
-    headerSays(headers.get('mcp-name'), body.params.name)
+    headerSays(headers.get('mcp-name'), NAMED_BY[body.method as string]?.(body.params))
   );
 }
 
+/** What `Mcp-Name` repeats of the params (SEP-2243). */
+const NAMED_BY: Readonly<Record<string, (params: Record<string, unknown>) => unknown>> = {
+  'tools/call': ({ name }) => name,
+  'resources/read': ({ uri }) => uri,
+};
+
 /** A header may carry a value as it is or, marked, in base64. */
 function headerSays(header: string | null, value: unknown): boolean {
+  if (value === undefined) return header === null;
   return (
     typeof value === 'string' &&
     (header === value || header === `=?base64?${Buffer.from(value).toString('base64')}?=`)

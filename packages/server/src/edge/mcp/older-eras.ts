@@ -11,6 +11,7 @@ import { randomBase32 } from '../../kernel/ids.ts';
 import { Cancellations } from './cancellations.ts';
 import type { Caller, McpDoor } from './door.ts';
 import { answer, type Exchange, prepareCall } from './exchange.ts';
+import type { FastPath } from './fast-path.ts';
 import { ASSUMED_REVISION, acceptsStream, OLDER_REVISIONS, withAcceptOfBoth } from './headers.ts';
 import { idOf, isObject, jsonRpcErrorResponse } from './json-rpc.ts';
 import { buildServer } from './server.ts';
@@ -31,6 +32,7 @@ export interface SessionOptions {
  */
 export function createOlderEras<C extends Caller>(
   door: McpDoor<C>,
+  fastPath: FastPath<C>,
   sessions: SessionOptions,
   keepAliveMs: number,
 ) {
@@ -49,6 +51,9 @@ export function createOlderEras<C extends Caller>(
       if (isId && session !== undefined) cancellations.cancel(session, requestId);
       return new Response(null, { status: 202 });
     }
+    const register = (requestId: string | number) => cancellations.register(session, requestId);
+    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, register });
+    if (fast) return fast;
     const outcome = await prepareCall(door, message, caller, 'older');
     if ('refusal' in outcome) return outcome.refusal;
     const { prepared } = outcome;
@@ -57,8 +62,7 @@ export function createOlderEras<C extends Caller>(
       caller,
       prepared,
       streaming,
-      cancellation:
-        prepared && isJSONRPCRequest(message) ? cancellations.register(session, message.id) : undefined,
+      cancellation: prepared && isJSONRPCRequest(message) ? register(message.id) : undefined,
       started: false,
       lateStatus: undefined,
     };

@@ -1,7 +1,7 @@
-import { ProtocolError, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
-import { toPlatformError } from '../../kernel/errors.ts';
+import { Server } from '@modelcontextprotocol/server';
 import type { Caller, McpDoor } from './door.ts';
-import { answerFailure, type Exchange, runCall } from './exchange.ts';
+import { type Exchange, runCall } from './exchange.ts';
+import { resourceMethods } from './resources.ts';
 
 /** The SDK's server for one request of one caller: the door's lists, and the call that was prepared. */
 export function buildServer<C extends Caller>(door: McpDoor<C>, exchange: Exchange<C>): Server {
@@ -13,24 +13,11 @@ export function buildServer<C extends Caller>(door: McpDoor<C>, exchange: Exchan
   });
   server.setRequestHandler('tools/list', () => ({ tools: [...door.tools(caller)] }));
   server.setRequestHandler('tools/call', (_request, ctx) => runCall(exchange, ctx));
-  const { resources } = door;
-  if (!resources) return server;
-
-  async function guarded<T>(read: () => Promise<T>): Promise<T> {
-    try {
-      return await read();
-    } catch (thrown) {
-      const { code, message, data } = answerFailure(thrown, caller).error;
-      const isForbidden = toPlatformError(thrown, '').kind === 'forbidden';
-      throw new ProtocolError(isForbidden ? resources!.forbiddenCode : code, message, data);
-    }
+  if (door.resources) {
+    const resources = resourceMethods(door.resources, caller);
+    server.setRequestHandler('resources/list', resources.list);
+    server.setRequestHandler('resources/templates/list', resources.templates);
+    server.setRequestHandler('resources/read', ({ params }) => resources.read(params.uri));
   }
-  server.setRequestHandler('resources/list', () => guarded(() => resources.list(caller)));
-  server.setRequestHandler('resources/templates/list', () => guarded(() => resources.templates(caller)));
-  server.setRequestHandler('resources/read', async ({ params }) => {
-    const content = await guarded(() => resources.read(caller, params.uri));
-    if (!content) throw new ResourceNotFoundError(params.uri);
-    return { contents: [content] };
-  });
   return server;
 }

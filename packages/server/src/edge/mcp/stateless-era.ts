@@ -1,11 +1,16 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Caller, McpDoor } from './door.ts';
 import { answer, type Exchange, prepareCall } from './exchange.ts';
+import type { FastPath } from './fast-path.ts';
 import { acceptsStream, carriesStatelessHeaders } from './headers.ts';
 import { buildServer } from './server.ts';
 
 /** Revision 2026-07-28, carried by the SDK's handler. Closing the stream cancels. */
-export function createStatelessEra<C extends Caller>(door: McpDoor<C>, keepAliveMs: number) {
+export function createStatelessEra<C extends Caller>(
+  door: McpDoor<C>,
+  fastPath: FastPath<C>,
+  keepAliveMs: number,
+) {
   /** How a request finds its exchange again inside the SDK's factory. */
   const exchanges = new WeakMap<Request, Exchange<C>>();
   const factory = ({ requestInfo }: { requestInfo?: Request }) =>
@@ -15,12 +20,14 @@ export function createStatelessEra<C extends Caller>(door: McpDoor<C>, keepAlive
 
   return {
     async serve(request: Request, body: unknown, caller: C): Promise<Response> {
+      const fast = fastPath.serve({ request, message: body, caller, era: 'stateless', mayStream: true });
+      if (fast) return fast;
       const outcome = carriesStatelessHeaders(request.headers, body)
         ? await prepareCall(door, body, caller, 'stateless')
         : { prepared: undefined };
       if ('refusal' in outcome) return outcome.refusal;
       const { prepared } = outcome;
-      const streaming = acceptsStream(request.headers);
+      const streaming = prepared?.streams === true && acceptsStream(request.headers);
       const exchange: Exchange<C> = {
         caller,
         prepared,
@@ -30,8 +37,10 @@ export function createStatelessEra<C extends Caller>(door: McpDoor<C>, keepAlive
         lateStatus: undefined,
       };
       exchanges.set(request, exchange);
-      const handler = prepared?.streams && streaming ? streamed : plain;
-      return answer(exchange, () => handler.fetch(request, { parsedBody: body }));
+      const handler = streaming ? streamed : plain;
+      const response = await answer(exchange, () => handler.fetch(request, { parsedBody: body }));
+      fastPath.learn(body, response);
+      return response;
     },
 
     async close(): Promise<void> {

@@ -1,4 +1,11 @@
-const FIRST_BYTE = new TextEncoder().encode(': open\n\n');
+const ENCODER = new TextEncoder();
+const FIRST_BYTE = ENCODER.encode(': open\n\n');
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  connection: 'keep-alive',
+  'x-accel-buffering': 'no',
+};
 
 /**
  * An event stream whose first byte leaves at once, so that proxies hold nothing back and clients see the call accepted
@@ -27,6 +34,34 @@ export function streamWithFirstByte(response: Response, onEnd: () => Promise<voi
     },
   });
   return new Response(body, { status: response.status, headers: response.headers });
+}
+
+/**
+ * An event stream of our own: first byte at once, comments while nothing is said, closed after `produce`. A reader that goes
+ * away aborts `broken`; what is sent after that is heard by nobody.
+ */
+export function eventStream(
+  keepAliveMs: number,
+  broken: AbortController,
+  produce: (send: (json: string) => void) => Promise<void>,
+): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (text: string) => {
+        if (!broken.signal.aborted) controller.enqueue(ENCODER.encode(text));
+      };
+      const timer = setInterval(() => write(': keepalive\n\n'), keepAliveMs);
+      controller.enqueue(FIRST_BYTE);
+      void produce(json => write(`event: message\ndata: ${json}\n\n`)).finally(() => {
+        clearInterval(timer);
+        if (!broken.signal.aborted) controller.close();
+      });
+    },
+    cancel(reason) {
+      broken.abort(reason);
+    },
+  });
+  return new Response(body, { headers: STREAM_HEADERS });
 }
 
 export function isEventStream(response: Response): boolean {
