@@ -1,0 +1,285 @@
+import manifest from '../package.json' with { type: 'json' };
+import { ERROR_TABLE, type ErrorKind } from './errors.ts';
+import { ERROR_MEANINGS } from './operation-errors.ts';
+import { listDocs, readDocs } from './operations/docs.ts';
+import {
+  describeOperations,
+  FAMILIES,
+  type JsonSchema,
+  type OperationReference,
+  type RecordedExamples,
+} from './reference.ts';
+import { TIERS } from './roles.ts';
+
+const REST_ROOT = '/api/v1';
+
+const DESCRIPTION = [
+  'Every operation of the platform, with the names, defaults and rights it also has as a tool of the operator door and as a command. The doors for MCP clients are not here: MCP describes itself.',
+  'A request whose `Host` or `Origin` is not ours is refused before any of this, with status 403 and a JSON-RPC error.',
+].join('\n\n');
+
+const SEED_NAMES = {
+  name: 'Seed names',
+  description: 'Paths of the reference platform: aliases of our operations, in its formats.',
+};
+const PROBES = { name: 'Probes', description: 'For what runs and watches the platform.' };
+
+type Json = Record<string, unknown>;
+
+/**
+ * The REST surface as an OpenAPI 3.1 document, made of the definitions and of nothing else. It says nothing of an
+ * installation: no address, no setting, no name. So it is the same for everybody.
+ */
+export function renderOpenApi(examples?: RecordedExamples): Json {
+  const errors = errorResponses();
+  const paths: Record<string, Json> = {};
+  const add = (method: string, path: string, operation: Json) => {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
+  };
+  for (const reference of describeOperations(examples)) {
+    const { method, path } = reference.definition.rest;
+    add(method, REST_ROOT + path, operationOf(reference, errors.refer));
+  }
+  for (const [path, operation] of Object.entries(fixedRoutes(errors.refer))) add('GET', path, operation);
+
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Patchbay',
+      version: manifest.version,
+      summary:
+        'A two-way MCP platform: every agent is an MCP server, and every MCP server is an agent’s tool.',
+      description: DESCRIPTION,
+      license: { name: manifest.license, identifier: manifest.license },
+    },
+    servers: [
+      { url: '/', description: 'The platform that serves this document' },
+      { url: 'http://127.0.0.1:7070', description: 'A platform on this machine with the usual settings' },
+    ],
+    security: [{ bearer: [] }],
+    tags: [...FAMILIES.map(({ name, description }) => ({ name, description })), SEED_NAMES, PROBES],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A user key (`oag_...`) with the scope `operator`: `npx patchbay keys create --scope operator`',
+        },
+      },
+      schemas: { Error: errorSchema() },
+      responses: errors.responses,
+    },
+  };
+}
+
+function operationOf(reference: OperationReference, refer: ReferErrors): Json {
+  const { definition, family, roles, answer, successStatus, example } = reference;
+  const { parameters, body } = splitArguments(reference);
+  return {
+    operationId: definition.name,
+    tags: [family.name],
+    summary: definition.title,
+    description: definition.description,
+    'x-roles': roles,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: {
+      [successStatus]: {
+        description: 'What the operation answers',
+        content: { 'application/json': { schema: answer, ...(example && { example: example.answer }) } },
+      },
+      ...refer(reference.errors),
+    },
+  };
+}
+
+/** Where each argument goes: into the path, and the rest into the query or the JSON body. */
+function splitArguments(reference: OperationReference): { parameters: Json[]; body: Json | undefined } {
+  const { definition, example } = reference;
+  const { properties, required } = reference.arguments;
+  const { method, path } = definition.rest;
+  const names = Object.keys(properties);
+  const inPath = names.filter(name => path.includes(`{${name}}`));
+  const others = names.filter(name => !inPath.includes(name));
+
+  const parameter = (place: 'path' | 'query') => (name: string) => {
+    const { description, ...schema } = properties[name]!;
+    const value = example?.arguments[name];
+    return {
+      name,
+      in: place,
+      ...((place === 'path' || required.includes(name)) && { required: true }),
+      description,
+      schema,
+      ...(value !== undefined && { example: value }),
+    };
+  };
+  const parameters = inPath.map(parameter('path'));
+  if (method !== 'POST')
+    return { parameters: [...parameters, ...others.map(parameter('query'))], body: undefined };
+
+  const schema = {
+    type: 'object',
+    properties: pick(properties, others),
+    required: required.filter(name => others.includes(name)),
+    additionalProperties: false,
+  };
+  const content = { schema, ...(example && { example: pick(example.arguments, others) }) };
+  // Also where every argument may be left out: the body is an object, if an empty one.
+  return { parameters, body: { required: true, content: { 'application/json': content } } };
+}
+
+function pick(from: Readonly<Json>, names: readonly string[]): Json {
+  return Object.fromEntries(names.filter(name => Object.hasOwn(from, name)).map(name => [name, from[name]]));
+}
+
+type ReferErrors = (kinds: readonly ErrorKind[]) => Json;
+
+/** Kinds that share a status share a response; each combination is described once. */
+function errorResponses(): { readonly responses: Json; readonly refer: ReferErrors } {
+  const responses: Json = {};
+  const refer: ReferErrors = kinds =>
+    Object.fromEntries(
+      [...Map.groupBy(kinds, kind => ERROR_TABLE[kind].httpStatus)].map(([status, group]) => {
+        const name = group.join('_or_');
+        responses[name] ??= errorResponse(group);
+        return [status, { $ref: `#/components/responses/${name}` }];
+      }),
+    );
+  return { responses, refer };
+}
+
+function errorResponse(kinds: readonly ErrorKind[]): Json {
+  const rows = kinds.map(kind => ERROR_TABLE[kind]);
+  const error = {
+    properties: {
+      type: { enum: distinct(rows.map(row => row.type)) },
+      code: { enum: distinct(rows.map(row => row.agentCode)) },
+    },
+  };
+  return {
+    description: kinds
+      .map(kind => `\`${ERROR_TABLE[kind].agentCode}\`: ${ERROR_MEANINGS[kind]}`)
+      .join('\n\n'),
+    ...(kinds.includes('unauthenticated') && {
+      headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+    }),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { error } }] },
+      },
+    },
+  };
+}
+
+/** BX-06. Names the operation's response does not narrow are those of the whole table. */
+function errorSchema(): JsonSchema {
+  const rows = Object.values(ERROR_TABLE);
+  return {
+    type: 'object',
+    description: 'Every error looks like this.',
+    properties: {
+      success: { const: false },
+      error: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', enum: distinct(rows.map(row => row.type)) },
+          code: { type: 'string', enum: distinct(rows.map(row => row.agentCode)) },
+          message: { type: 'string', description: 'A sentence for people; it names the remedy' },
+          details: {
+            type: 'object',
+            description: 'Data for programs; an internal error has its traceId here',
+          },
+        },
+        required: ['type', 'code', 'message'],
+      },
+    },
+    required: ['success', 'error'],
+  };
+}
+
+/** Routes that are no operations: path and operation, all of them GET. */
+function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
+  return {
+    [`${REST_ROOT}/openapi.json`]: {
+      operationId: 'openapi',
+      tags: [PROBES.name],
+      summary: 'This document',
+      security: [],
+      responses: { 200: answers('OpenAPI 3.1', 'application/json', { type: 'object' }) },
+    },
+    '/administration/docs': {
+      operationId: 'administration_list_docs',
+      tags: [SEED_NAMES.name],
+      summary: 'List documentation pages',
+      description: 'The names that list_docs answers, as an array.',
+      'x-roles': TIERS[listDocs.tier],
+      responses: {
+        200: answers('Names of pages', 'application/json', { type: 'array', items: { type: 'string' } }),
+        ...refer(['unauthenticated', 'internal']),
+      },
+    },
+    '/administration/docs/{name}': {
+      operationId: 'administration_read_docs',
+      tags: [SEED_NAMES.name],
+      summary: 'Read a documentation page',
+      description: 'The markdown that read_docs answers, as text.',
+      'x-roles': TIERS[readDocs.tier],
+      parameters: [
+        {
+          name: 'name',
+          in: 'path',
+          required: true,
+          description: 'Name of the page, without .md',
+          schema: { type: 'string' },
+          example: 'getting-started',
+        },
+      ],
+      responses: {
+        200: answers('Markdown', 'text/plain', { type: 'string' }),
+        ...refer(['invalid', 'unauthenticated', 'not_found', 'internal']),
+      },
+    },
+    '/healthz': {
+      operationId: 'healthz',
+      tags: [PROBES.name],
+      summary: 'Does the process answer?',
+      security: [],
+      responses: { 200: answers('It does', 'application/json', statusSchema('ok')) },
+    },
+    '/readyz': {
+      operationId: 'readyz',
+      tags: [PROBES.name],
+      summary: 'May requests be sent here?',
+      security: [],
+      responses: {
+        200: answers('They may', 'application/json', statusSchema('ready')),
+        503: answers('Its database does not answer', 'application/json', statusSchema('unready')),
+      },
+    },
+    '/metrics': {
+      operationId: 'metrics',
+      tags: [PROBES.name],
+      summary: 'What is counted and measured, for Prometheus',
+      'x-roles': ['patchbay-admin'],
+      responses: {
+        200: answers('Prometheus text format', 'text/plain', { type: 'string' }),
+        ...refer(['unauthenticated', 'forbidden', 'internal']),
+      },
+    },
+  };
+}
+
+function answers(description: string, type: string, schema: JsonSchema): Json {
+  return { description, content: { [type]: { schema } } };
+}
+
+function statusSchema(status: string): JsonSchema {
+  return { type: 'object', properties: { status: { const: status } }, required: ['status'] };
+}
+
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Set(items)];
+}

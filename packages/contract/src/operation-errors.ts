@@ -1,0 +1,58 @@
+import type { ErrorKind } from './errors.ts';
+import type { Operation, OperationName } from './operations.ts';
+import { ROLES, TIERS } from './roles.ts';
+
+/** What each kind of error says to a caller, in a clause that follows the status. */
+export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
+  invalid: 'an argument is missing, unknown or wrong; the message names it',
+  unauthenticated: 'no credential that opens this',
+  forbidden: 'your roles do not admit you, or it belongs to somebody else',
+  not_found: 'there is nothing of that name or id for you',
+  agent_not_found: 'there is no such agent for you',
+  conflict: 'it clashes with what is there or happens at the same time; the message says with what',
+  wrong_state: 'its state does not allow that',
+  disabled: 'this installation has switched it off',
+  too_large: 'the body is larger than the platform takes',
+  unavailable: 'the agent is not deployed here, or cannot run as it is deployed',
+  timeout: 'the agent took longer than its limit; nothing of the message was stored',
+  cancelled: 'the caller cancelled; nothing was stored',
+  internal: 'our fault; the log of the server says why, under the traceId of the details',
+};
+
+/**
+ * What an operation refuses by its own rules, besides what any of them may answer. The tests provoke these one by one. The
+ * talking operations answer a busy or ended conversation with a status, which is no error.
+ */
+const OWN_ERRORS: Readonly<Record<OperationName, readonly ErrorKind[]>> = {
+  discover_agents: [],
+  chat_with_agent: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
+  create_conversation: ['agent_not_found', 'unavailable', 'timeout'],
+  talk_to_agent: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
+  read_conversation: ['forbidden', 'not_found'],
+  read_conversation_log: ['forbidden', 'not_found'],
+  list_conversations: [],
+  list_agents: [],
+  list_agent_configs: [],
+  get_agent: ['not_found', 'agent_not_found'],
+  list_docs: [],
+  read_docs: ['not_found'],
+  deploy_agent_file: ['forbidden', 'conflict'],
+  create_key: [],
+  create_agent_key: ['agent_not_found', 'conflict'],
+  list_keys: [],
+  revoke_key: ['not_found'],
+};
+
+/** Every kind of error the REST route of an operation may answer, by status. */
+export function errorsOf({ name, rest, tier }: Operation): readonly ErrorKind[] {
+  const own = OWN_ERRORS[name];
+  const admitsEverybody = TIERS[tier].length === ROLES.length;
+  const possible: Readonly<Partial<Record<ErrorKind, boolean>>> = {
+    invalid: true,
+    unauthenticated: true,
+    forbidden: !admitsEverybody,
+    too_large: rest.method === 'POST',
+    internal: true,
+  };
+  return (Object.keys(ERROR_MEANINGS) as ErrorKind[]).filter(kind => possible[kind] || own.includes(kind));
+}

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createClient } from '@patchbay/contract/client';
+import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
+import type { RecordedExample, RecordedExamples } from '@patchbay/contract/reference';
+import { startTestPlatform } from '@patchbay/testing/platform';
+import { systemClock } from '../packages/server/src/kernel/clock.ts';
+import { type Generated, writeGenerated } from './generated-file.ts';
+
+const FILE = 'packages/contract/src/examples.generated.json';
+
+/** The recorded time starts here and moves on by a minute with each call. */
+const FIRST_CALL = Date.UTC(2027, 0, 1, 9);
+const MAX_TEXT = 160;
+
+type Answers = (name: OperationName) => Readonly<Record<string, unknown>>;
+
+/** Where the definition has no example: only earlier answers can give the ids. And where its example has another answer each time. */
+const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Record<string, unknown>>>> = {
+  chat_with_agent: () => ({ agentId: 'demo', message: 'How do I connect a client?' }),
+  talk_to_agent: answers => ({
+    agentId: 'demo',
+    conversationId: answers('create_conversation').conversationId,
+    message: 'How do I create a key?',
+  }),
+  read_conversation: answers => ({
+    conversationId: answers('create_conversation').conversationId,
+    returningFields: 'input,output',
+  }),
+  read_conversation_log: answers => ({
+    conversationId: answers('create_conversation').conversationId,
+    logSize: 1,
+  }),
+  deploy_agent_file: () => ({
+    file: {
+      agent: 'parrot',
+      name: 'Parrot',
+      description: 'Says what you said.',
+      rules: { behaviorGroups: [{ name: 'always', rules: [{ name: 'repeat', actions: ['repeat'] }] }] },
+      output: {
+        outputSet: [
+          { action: 'repeat', outputs: [{ valueAlternatives: [{ type: 'text', text: '{{ input }}' }] }] },
+        ],
+      },
+    },
+  }),
+  revoke_key: answers => ({ keyId: answers('create_key').id }),
+};
+
+/** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
+export async function recordExamples(): Promise<RecordedExamples> {
+  let now = FIRST_CALL;
+  const test = await startTestPlatform({ overrides: { clock: { ...systemClock, now: () => now } } });
+  try {
+    const { keys, owner } = test.platform;
+    // Made for tests; a fresh installation has none.
+    for (const { id } of await keys.list(owner.id)) await keys.revoke(owner.id, id);
+
+    const client = createClient({ baseUrl: test.url, token: test.ownerToken, fetch });
+    const answers = new Map<string, Record<string, unknown>>();
+    const recorded: Record<string, RecordedExample> = {};
+    for (const { name, examples } of OPERATIONS as readonly Operation[]) {
+      now += 60_000;
+      const args = ARGUMENTS[name]?.(earlier => answers.get(earlier)!) ?? examples[0];
+      if (!args) throw new Error(`${name} has no example: give its definition one, or ARGUMENTS.`);
+      const answer: Record<string, unknown> = await client.call(name, args as never);
+      answers.set(name, answer);
+      recorded[name] = { arguments: args, answer: JSON.parse(JSON.stringify(answer), cutText) };
+    }
+    return JSON.parse(withMadeUpIds(JSON.stringify(recorded)));
+  } finally {
+    await test.close();
+  }
+}
+
+/** Random ids and secrets, the same at every recording: they look like what they stand for and are nobody's. */
+function withMadeUpIds(text: string): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz';
+  const madeUp = new Map<string, string>();
+  return text
+    .replace(/\b(conv|user|key)_([a-z2-7]{20,26})\b/g, (id, kind: string, random: string) => {
+      const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
+      const turned = alphabet.slice(count) + alphabet.slice(0, count);
+      if (!madeUp.has(id)) madeUp.set(id, `${kind}_${turned.slice(0, random.length)}`);
+      return madeUp.get(id)!;
+    })
+    .replace(/\b(oag|bak)_[0-9a-f]{64}\b/g, '$1_01234567...')
+    .replace(/\b(oag|bak)_[0-9a-f]{8}\b/g, '$1_01234567');
+}
+
+function cutText(_key: string, value: unknown): unknown {
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}...` : value;
+}
+
+/** Records the examples again; with `check`, only compares. */
+export async function generateExamples(options: { readonly check: boolean }): Promise<Generated> {
+  return writeGenerated(FILE, `${JSON.stringify(await recordExamples(), null, 2)}\n`, options);
+}
+
+/** As they were recorded last. */
+export async function readExamples(): Promise<RecordedExamples> {
+  return JSON.parse(await readFile(path.resolve(import.meta.dirname, '..', FILE), 'utf8'));
+}
