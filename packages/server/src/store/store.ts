@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { TableManifest } from './manifest.ts';
 import type { Schema } from './schema.ts';
 
@@ -8,8 +8,6 @@ export type Db = Kysely<Schema>;
 /** What truly differs between the two engines, one file each in `engines/`. */
 export interface Engine {
   readonly kind: 'sqlite' | 'postgres';
-  /** The time leases are compared with, epoch ms: the database's on PostgreSQL, this process's on SQLite. */
-  now(): RawBuilder<number>;
   /** The tables as they are in the database, for the manifest. */
   describe(db: Db): Promise<TableManifest[]>;
 }

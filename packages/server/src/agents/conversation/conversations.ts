@@ -45,7 +45,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
   const { store } = deps;
 
   async function find(principal: Principal, conversationId: string): Promise<ConversationRecord> {
-    const conversation = await findConversation(store.db, store.engine, conversationId);
+    const conversation = await findConversation(store.db, conversationId);
     if (!conversation) throw conversationNotFound();
     if (!mayUseConversation(principal, 'own-or-admin', conversation)) throw conversationForbidden();
     return conversation;
@@ -70,7 +70,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
     },
 
     list: (principal, { agentId, agentVersion, conversationState, limit }) =>
-      listConversations(store.db, store.engine, {
+      listConversations(store.db, {
         agentId,
         scope: scopeOf(principal),
         agentVersion,

@@ -103,14 +103,14 @@ export function checkRequest(request: TurnRequest, maxInputChars: number): void 
  * Runs inside one short unit.
  */
 export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission> {
-  const found = await findTarget(db, deps, request);
+  const found = await findTarget(db, request);
   if (!found.ok) return { kind: 'refused', refusal: found.refusal };
   const target = found.value;
   const { lease } = target;
 
   const key = keyOf(request);
   if (key) {
-    const claim = await claimIdempotencyKey(db, deps.store.engine, {
+    const claim = await claimIdempotencyKey(db, {
       ...key,
       digest: digestOf(request),
       lease,
@@ -140,21 +140,17 @@ type Target =
     };
 
 /** What the turn is for, as far as this caller may know of it. */
-async function findTarget(
-  db: Db,
-  deps: TurnDeps,
-  request: TurnRequest,
-): Promise<Outcome<Target, TurnRefusal>> {
+async function findTarget(db: Db, request: TurnRequest): Promise<Outcome<Target, TurnRefusal>> {
   const { principal, access, agentId, conversationId } = request;
   if (conversationId === undefined) {
     const environment = request.environment ?? 'production';
-    const agent = await findDeployedAgent(db, deps.store.engine, environment, agentId);
+    const agent = await findDeployedAgent(db, environment, agentId);
     if (!agent || !mayUseAgent(principal, access, agent))
       return refused({ reason: 'agent_unknown', agentId });
     const lease = firstLease(newConversationId());
     return granted({ kind: 'new', lease, environment, deployedVersion: agent.deployedVersion });
   }
-  const conversation = await findConversationForTurn(db, deps.store.engine, conversationId);
+  const conversation = await findConversationForTurn(db, conversationId);
   if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
   if (!mayUseConversation(principal, access, conversation)) {
     return refused({ reason: 'unknown_conversation', why: 'foreign' });
@@ -174,7 +170,7 @@ async function claimTarget(
   target: Target,
 ): Promise<Outcome<Omit<TurnClaim, 'lease' | 'key'>, TurnRefusal>> {
   const { agentId } = request;
-  const { nodeId, clock, store, deployments } = deps;
+  const { nodeId, clock, deployments } = deps;
   const { deployedVersion } = target.kind === 'new' ? target : target.conversation;
   if (deployedVersion === undefined) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
@@ -188,7 +184,7 @@ async function claimTarget(
   if (target.kind === 'new') {
     const { lease, environment } = target;
     const userId = request.principal.id;
-    await insertClaimedConversation(db, store.engine, {
+    await insertClaimedConversation(db, {
       lease,
       agentId,
       agentVersion,
@@ -204,7 +200,7 @@ async function claimTarget(
   const seen = target.conversation;
   if (seen.leased) return refused(busy(seen.id));
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
-  if (!(await claimConversation(db, store.engine, { seen, holder: nodeId, leaseMs: LEASE_MS })))
+  if (!(await claimConversation(db, { seen, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));
   const { environment, userId } = seen;
   return granted({ agentId, agentVersion, environment, userId, found: seen });

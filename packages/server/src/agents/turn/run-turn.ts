@@ -67,7 +67,7 @@ export async function runTurn(
     conversationId: claim.lease.conversationId,
     timeLimitMs: deps.turnTimeoutMs,
     cancelled: reader.signal,
-    renew: () => store.commit(db => renewConversationLease(db, store.engine, claim.lease, LEASE_MS)),
+    renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
   });
   const played = await playAndCommit();
   if (played.failure) throw stepFailed(deps, claim, played.failure);
@@ -216,17 +216,16 @@ async function commitTurn(deps: TurnDeps, claim: TurnClaim, played: PlayedTurn):
     state,
     step,
   );
-  const { engine } = deps.store;
   await deps.store.commit(async db => {
-    const held = await finishTurn(db, engine, lease, {
+    const held = await finishTurn(db, lease, {
       state,
       stepCount: step.index + 1,
       counters: JSON.stringify(played.counters),
       at: step.createdAt,
     });
     if (!held) throw leaseLost(conversationId);
-    await insertConversationSteps(db, engine, conversationId, played.steps);
-    await insertAuditEntries(db, engine, played.audit);
+    await insertConversationSteps(db, conversationId, played.steps);
+    await insertAuditEntries(db, played.audit);
     if (!key) return;
     if (failure) await freeIdempotencyKey(db, key, lease);
     else if (!(await answerIdempotencyKey(db, key, lease, answer))) throw leaseLost(conversationId);

@@ -117,8 +117,8 @@ export function createTurns(deps: TurnDeps): Turns {
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
       store.commit(async db => {
-        await deleteExpiredIdempotencyKeys(db, store.engine);
-        await deleteUnbornConversations(db, store.engine);
+        await deleteExpiredIdempotencyKeys(db);
+        await deleteUnbornConversations(db);
       }),
   };
 }

@@ -4,15 +4,17 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { Schema } from '../schema.ts';
 import type { Db, Store } from '../store.ts';
 import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
-import type { ColumnKinds, OpenedEngine } from './opened-engine.ts';
+import type { MigrationWords, OpenedEngine } from './opened-engine.ts';
 import { describePostgres } from './postgres-catalog.ts';
 
-const KINDS: ColumnKinds = {
+const WORDS: MigrationWords = {
   int: sql.raw('bigint'),
   real: sql.raw('double precision'),
   text: sql.raw('text collate "C"'),
   bytes: sql.raw('bytea'),
   tableEnd: sql.raw(''),
+  nowFunction: sql`create function now_ms() returns bigint language sql volatile parallel safe
+    as 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint'`,
 };
 
 const MIN_SERVER_VERSION = 15;
@@ -43,11 +45,10 @@ export async function openPostgres(options: {
   const opened: OpenedEngine = {
     engine: {
       kind: 'postgres',
-      now: () => sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
       describe: describePostgres,
     },
     db,
-    kinds: KINDS,
+    words: WORDS,
     exclusively: work =>
       db.transaction().execute(async trx => {
         await sql`select pg_advisory_xact_lock(hashtext('patchbay'), hashtext(${schema ?? ''}))`.execute(trx);

@@ -6,19 +6,17 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
-import type { ColumnKinds, OpenedEngine } from './opened-engine.ts';
+import type { MigrationWords, OpenedEngine } from './opened-engine.ts';
 import { describeSqlite } from './sqlite-catalog.ts';
 
-const KINDS: ColumnKinds = {
+const WORDS: MigrationWords = {
   int: sql.raw('integer'),
   real: sql.raw('real'),
   text: sql.raw('text'),
   bytes: sql.raw('blob'),
   tableEnd: sql.raw('strict'),
+  nowFunction: undefined,
 };
-
-/** The clock as a function in SQL: a query with it has the same text each time. */
-const NOW = sql<number>`now_ms()`;
 
 /** How long a statement waits for another process that has the file open, a backup for instance. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -36,11 +34,10 @@ export function openSqlite(options: { readonly file: string; readonly clock: Clo
   return {
     engine: {
       kind: 'sqlite',
-      now: () => NOW,
       describe: describeSqlite,
     },
     db,
-    kinds: KINDS,
+    words: WORDS,
     exclusively: work =>
       db.connection().execute(async connection => {
         database.exec('begin exclusive');

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import type { Migration } from './migrations.ts';
 
-/** The tables of users, keys, documents, deployments, conversations and their records. */
+/** The tables of users, keys, documents, deployments, conversations and their records, and the time they agree on. */
 export const foundation: Migration = {
   name: 'foundation',
-  async up(db, { int, text, bytes, tableEnd }) {
+  async up(db, { int, text, bytes, tableEnd, nowFunction }) {
     const statements = [
+      ...(nowFunction ? [nowFunction] : []),
+
       sql`create table users (
         id ${text} not null primary key,
         name ${text} not null,

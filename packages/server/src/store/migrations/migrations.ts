@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { ColumnKinds, OpenedEngine } from '../engines/opened-engine.ts';
+import type { MigrationWords, OpenedEngine } from '../engines/opened-engine.ts';
+import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
 import { foundation } from './0001-foundation.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
   readonly name: string;
-  up(db: Db, kinds: ColumnKinds): Promise<void>;
+  up(db: Db, words: MigrationWords): Promise<void>;
 }
 
 /** In order; the position, counted from 1, is the number. */
@@ -22,7 +23,7 @@ interface Applied {
  * Rejects with a `PlatformError` when the database has migrations this program does not know.
  */
 export async function migrate(opened: OpenedEngine, migrations = MIGRATIONS): Promise<void> {
-  const { int, text, tableEnd } = opened.kinds;
+  const { int, text, tableEnd } = opened.words;
   await opened.exclusively(async db => {
     await sql`create table if not exists migrations (
       number ${int} not null primary key,
@@ -45,10 +46,10 @@ export async function migrate(opened: OpenedEngine, migrations = MIGRATIONS): Pr
     }
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;
-      await migration.up(db, opened.kinds);
+      await migration.up(db, opened.words);
       await applied
         .insertInto('migrations')
-        .values({ number: index + 1, name: migration.name, applied_at: opened.engine.now() })
+        .values({ number: index + 1, name: migration.name, applied_at: NOW })
         .execute();
     }
   });

@@ -1,4 +1,5 @@
 import type { Scope } from '../../kernel/access.ts';
+import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
 
@@ -17,9 +18,23 @@ export interface DescribedAgent extends AgentRecord {
   readonly description: string;
 }
 
-/** `undefined` also for an agent whose document is deleted. */
+/** `undefined` also for an agent whose document is deleted. A door asks this once a request. */
 export async function findAgent(db: Db, id: string): Promise<DescribedAgent | undefined> {
-  const row = await db
+  const [row] = await selectAgent(db, { id });
+  return (
+    row && {
+      id: row.id,
+      ownerId: row.owner_id,
+      mcpEnabled: row.mcp_enabled === 1,
+      createdAt: row.created_at,
+      name: row.name,
+      description: row.description,
+    }
+  );
+}
+
+const selectAgent = prepareQuery((db, { id }: { id: string }) =>
+  db
     .selectFrom('agents')
     .innerJoin('documents', join =>
       join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
@@ -27,10 +42,8 @@ export async function findAgent(db: Db, id: string): Promise<DescribedAgent | un
     .selectAll('agents')
     .select(['documents.name', 'documents.description'])
     .where('agents.id', '=', id)
-    .where('documents.deleted', '=', 0)
-    .executeTakeFirst();
-  return row && { ...toRecord(row), name: row.name, description: row.description };
-}
+    .where('documents.deleted', '=', 0),
+);
 
 /** Was there ever an agent here? */
 export async function hasAgents(db: Db): Promise<boolean> {
@@ -78,18 +91,4 @@ export function listAgentDescriptors(
       ? undefined
       : db.selectFrom('agents').select('agents.id').where('owner_id', '=', scope.ownerId);
   return listDescriptors(db, 'agent', { filter, limit, within });
-}
-
-function toRecord(row: {
-  id: string;
-  owner_id: string;
-  mcp_enabled: number;
-  created_at: number;
-}): AgentRecord {
-  return {
-    id: row.id,
-    ownerId: row.owner_id,
-    mcpEnabled: row.mcp_enabled === 1,
-    createdAt: row.created_at,
-  };
 }

@@ -1,5 +1,5 @@
 import { prepareInsert } from '../prepared-query.ts';
-import type { Db, Engine } from '../store.ts';
+import type { Db } from '../store.ts';
 
 /** What one step of a turn did (platform.md 1.11). Written in the turn's own commit and never changed. */
 export interface AuditEntry {
@@ -23,14 +23,9 @@ export interface AuditEntry {
   readonly createdAt: number;
 }
 
-export async function insertAuditEntries(
-  db: Db,
-  engine: Engine,
-  entries: readonly AuditEntry[],
-): Promise<void> {
+export async function insertAuditEntries(db: Db, entries: readonly AuditEntry[]): Promise<void> {
   await insertRows(
     db,
-    engine,
     entries.map(entry => ({
       id: entry.id,
       conversation_id: entry.conversationId,

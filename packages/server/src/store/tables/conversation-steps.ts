@@ -1,6 +1,6 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
 import { prepareInsert } from '../prepared-query.ts';
-import type { Db, Engine } from '../store.ts';
+import type { Db } from '../store.ts';
 
 /** What one turn left: values under their keys, and the output readers see. Step 0 is the greeting. */
 export interface ConversationStep {
@@ -14,13 +14,11 @@ export interface ConversationStep {
 
 export async function insertConversationSteps(
   db: Db,
-  engine: Engine,
   conversationId: string,
   steps: readonly ConversationStep[],
 ): Promise<void> {
   await insertRows(
     db,
-    engine,
     steps.map(step => ({
       conversation_id: conversationId,
       step_index: step.index,

@@ -2,8 +2,10 @@ import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
+import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
-import type { Db, Engine } from '../store.ts';
+import type { Schema } from '../schema.ts';
+import type { Db } from '../store.ts';
 
 /** A conversation as its row keeps it. */
 export interface ConversationRecord {
@@ -69,14 +71,13 @@ export interface NewConversation {
 /** A new conversation, with its first turn claimed. Readers see it from its first step on. */
 export async function insertClaimedConversation(
   db: Db,
-  engine: Engine,
   { lease, ...conversation }: NewConversation,
 ): Promise<void> {
-  await insertConversation(db, engine, { ...conversation, ...lease });
+  await insertConversation(db, { ...conversation, ...lease });
 }
 
 const insertConversation = prepareQuery(
-  (db, conversation: Omit<NewConversation, 'lease'> & ConversationLease, now) =>
+  (db, conversation: Omit<NewConversation, 'lease'> & ConversationLease) =>
     db.insertInto('conversations').values({
       id: conversation.conversationId,
       agent_id: conversation.agentId,
@@ -88,7 +89,7 @@ const insertConversation = prepareQuery(
       counters: '{}',
       properties: '{}',
       lease_holder: conversation.holder,
-      lease_until: sql<number>`${now} + ${conversation.leaseMs}`,
+      lease_until: sql<number>`${NOW} + ${conversation.leaseMs}`,
       lease_fence: conversation.fence,
       created_at: conversation.at,
       updated_at: conversation.at,
@@ -96,12 +97,8 @@ const insertConversation = prepareQuery(
 );
 
 /** The conversation with its latest output, its agent and what is deployed, in one query: a turn asks this once. */
-export async function findConversationForTurn(
-  db: Db,
-  engine: Engine,
-  id: string,
-): Promise<ConversationForTurn | undefined> {
-  const [row] = await selectForTurn(db, engine, { id });
+export async function findConversationForTurn(db: Db, id: string): Promise<ConversationForTurn | undefined> {
+  const [row] = await selectForTurn(db, { id });
   return (
     row && {
       ...toRecord(row),
@@ -117,7 +114,6 @@ export async function findConversationForTurn(
 /** Takes `nextLease(seen)`. False when somebody else was quicker since the conversation was read. */
 export async function claimConversation(
   db: Db,
-  engine: Engine,
   claim: {
     readonly seen: ConversationForTurn;
     readonly holder: string;
@@ -126,37 +122,36 @@ export async function claimConversation(
 ): Promise<boolean> {
   const { seen, holder, leaseMs } = claim;
   const { id, fence, stepCount } = seen;
-  const [row] = await updateClaim(db, engine, { id, fence, stepCount, holder, leaseMs });
+  const [row] = await updateClaim(db, { id, fence, stepCount, holder, leaseMs });
   return row !== undefined;
 }
 
 const updateClaim = prepareQuery(
-  (db, claim: { id: string; fence: number; stepCount: number; holder: string; leaseMs: number }, now) =>
+  (db, claim: { id: string; fence: number; stepCount: number; holder: string; leaseMs: number }) =>
     db
       .updateTable('conversations')
       .set(eb => ({
         lease_holder: claim.holder,
-        lease_until: sql<number>`${now} + ${claim.leaseMs}`,
+        lease_until: sql<number>`${NOW} + ${claim.leaseMs}`,
         lease_fence: eb('lease_fence', '+', 1),
       }))
       .where('id', '=', claim.id)
       .where('lease_fence', '=', claim.fence)
       // A silent holder may have come back and committed meanwhile: the counters that were read would be old.
       .where('step_count', '=', claim.stepCount)
-      .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
+      .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
       .returning('id'),
 );
 
 /** False when the lease is lost. */
 export async function renewConversationLease(
   db: Db,
-  engine: Engine,
   lease: ConversationLease,
   leaseMs: number,
 ): Promise<boolean> {
   const row = await db
     .updateTable('conversations')
-    .set({ lease_until: sql<number>`${engine.now()} + ${sql.lit(leaseMs)}` })
+    .set({ lease_until: sql<number>`${NOW} + ${sql.lit(leaseMs)}` })
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
     .returning('id')
@@ -165,13 +160,8 @@ export async function renewConversationLease(
 }
 
 /** Ends a turn and gives the lease back. False when the lease is lost: then nothing may be committed. */
-export async function finishTurn(
-  db: Db,
-  engine: Engine,
-  lease: ConversationLease,
-  result: TurnResult,
-): Promise<boolean> {
-  const [row] = await updateFinished(db, engine, { ...lease, ...result });
+export async function finishTurn(db: Db, lease: ConversationLease, result: TurnResult): Promise<boolean> {
+  const [row] = await updateFinished(db, { ...lease, ...result });
   return row !== undefined;
 }
 
@@ -215,13 +205,12 @@ export async function releaseConversation(db: Db, lease: ConversationLease): Pro
 }
 
 /** Ends a lease whose time is over for good: whoever held it cannot renew it any more. A live one is left alone. */
-export async function breakEndedLease(db: Db, engine: Engine, lease: ConversationLease): Promise<void> {
-  const now = engine.now();
+export async function breakEndedLease(db: Db, lease: ConversationLease): Promise<void> {
   await db
     .deleteFrom('conversations')
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
-    .where('lease_until', '<=', now)
+    .where('lease_until', '<=', NOW)
     .where('step_count', '=', 0)
     .execute();
   await db
@@ -229,7 +218,7 @@ export async function breakEndedLease(db: Db, engine: Engine, lease: Conversatio
     .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
-    .where('lease_until', '<=', now)
+    .where('lease_until', '<=', NOW)
     .execute();
 }
 
@@ -248,24 +237,20 @@ export async function releaseConversationsOf(db: Db, holder: string): Promise<vo
 }
 
 /** Conversations whose first turn was claimed and never finished. */
-export async function deleteUnbornConversations(db: Db, engine: Engine): Promise<void> {
+export async function deleteUnbornConversations(db: Db): Promise<void> {
   await db
     .deleteFrom('conversations')
     .where('lease_holder', 'is not', null)
-    .where('lease_until', '<=', engine.now())
+    .where('lease_until', '<=', NOW)
     .where('step_count', '=', 0)
     .execute();
 }
 
-export async function findConversation(
-  db: Db,
-  engine: Engine,
-  id: string,
-): Promise<ConversationRecord | undefined> {
+export async function findConversation(db: Db, id: string): Promise<ConversationRecord | undefined> {
   const row = await db
     .selectFrom('conversations')
     .select(CONVERSATION_COLUMNS)
-    .select(engine.now().as('now'))
+    .select(NOW.as('now'))
     .where('id', '=', id)
     .where('step_count', '>', 0)
     .executeTakeFirst();
@@ -275,7 +260,6 @@ export async function findConversation(
 /** Latest first. */
 export async function listConversations(
   db: Db,
-  engine: Engine,
   filter: {
     readonly agentId: string;
     readonly scope: Scope;
@@ -285,14 +269,13 @@ export async function listConversations(
     readonly limit: number;
   },
 ): Promise<DescribedConversation[]> {
-  const now = engine.now();
   let query = db
     .selectFrom('conversations')
     .leftJoin('documents', join =>
       join.onRef('documents.id', '=', 'conversations.agent_id').on('documents.type', '=', 'agent'),
     )
     .select(CONVERSATION_COLUMNS)
-    .select(['documents.name as agent_name', now.as('now')])
+    .select(['documents.name as agent_name', NOW.as('now')])
     .where('conversations.agent_id', '=', filter.agentId)
     .where('conversations.step_count', '>', 0);
   if (filter.scope.kind === 'owned') query = query.where('conversations.user_id', '=', filter.scope.ownerId);
@@ -300,12 +283,12 @@ export async function listConversations(
     query = query.where('conversations.agent_version', '=', filter.agentVersion);
   }
   const { state } = filter;
-  if (state === 'IN_PROGRESS') query = query.where('conversations.lease_until', '>', now);
+  if (state === 'IN_PROGRESS') query = query.where('conversations.lease_until', '>', NOW);
   else if (state !== undefined) {
     query = query
       .where('conversations.state', '=', state)
       .where(eb =>
-        eb.or([eb('conversations.lease_until', 'is', null), eb('conversations.lease_until', '<=', now)]),
+        eb.or([eb('conversations.lease_until', 'is', null), eb('conversations.lease_until', '<=', NOW)]),
       );
   }
   const rows = await query
@@ -330,7 +313,11 @@ const CONVERSATION_COLUMNS = [
   'conversations.updated_at',
 ] as const;
 
-const selectForTurn = prepareQuery((db, { id }: { id: string }, now) =>
+type ConversationRow = Omit<Schema['conversations'], 'counters' | 'lease_holder' | 'lease_fence'> & {
+  readonly now: number;
+};
+
+const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
   db
     .selectFrom('conversations')
     .innerJoin('agents', 'agents.id', 'conversations.agent_id')
@@ -354,7 +341,7 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }, now) =>
       'conversation_steps.output as last_output',
       'agents.owner_id as agent_owner_id',
       'deployments.agent_version as deployed_version',
-      now.as('now'),
+      NOW.as('now'),
     ])
     .where('conversations.id', '=', id)
     .where('documents.deleted', '=', 0)
@@ -362,20 +349,7 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }, now) =>
     .limit(1),
 );
 
-function toRecord(row: {
-  id: string;
-  agent_id: string;
-  agent_version: number;
-  environment: string;
-  user_id: string;
-  state: string;
-  lease_until: number | null;
-  step_count: number;
-  properties: string;
-  created_at: number;
-  updated_at: number;
-  now: number;
-}): ConversationRecord {
+function toRecord(row: ConversationRow): ConversationRecord {
   return {
     id: row.id,
     agentId: row.agent_id,

@@ -2,7 +2,7 @@ import type { Environment } from '@patchbay/contract/environments';
 import type { Scope } from '../../kernel/access.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
-import type { Db, Engine } from '../store.ts';
+import type { Db } from '../store.ts';
 import { DESCRIPTOR_COLUMNS, type Descriptor, describedAs, toDescriptor } from './documents.ts';
 
 export type DeploymentStatus = 'READY' | 'ERROR';
@@ -89,11 +89,10 @@ export async function findDeployment(
 /** The agent and its latest deployment in one query: a new conversation asks this once. */
 export async function findDeployedAgent(
   db: Db,
-  engine: Engine,
   environment: Environment,
   agentId: string,
 ): Promise<DeployedAgent | undefined> {
-  const [row] = await selectDeployedAgent(db, engine, { environment, agentId });
+  const [row] = await selectDeployedAgent(db, { environment, agentId });
   return row && { id: agentId, ownerId: row.owner_id, deployedVersion: row.agent_version ?? undefined };
 }
 

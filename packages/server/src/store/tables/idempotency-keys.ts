@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import { NOW } from '../now.ts';
 import type { Schema } from '../schema.ts';
-import type { Db, Engine } from '../store.ts';
+import type { Db } from '../store.ts';
 import { breakEndedLease, type ConversationLease } from './conversations.ts';
 
 /** A caller's key for one call: principal and agent are part of it, so nobody meets anybody else's. */
@@ -25,16 +26,14 @@ export type KeyClaim =
  */
 export async function claimIdempotencyKey(
   db: Db,
-  engine: Engine,
   call: KeyOfCall & { readonly digest: string; readonly lease: ConversationLease; readonly lifeMs: number },
 ): Promise<KeyClaim> {
-  const now = engine.now();
   const claim = {
     digest: call.digest,
     conversation_id: call.lease.conversationId,
     fence: call.lease.fence,
     answer: null,
-    expires_at: sql<number>`${now} + ${sql.lit(call.lifeMs)}`,
+    expires_at: sql<number>`${NOW} + ${sql.lit(call.lifeMs)}`,
   };
   const inserted = await db
     .insertInto('idempotency_keys')
@@ -48,7 +47,7 @@ export async function claimIdempotencyKey(
   const held = await db
     .selectFrom('idempotency_keys')
     .select(['digest', 'conversation_id', 'fence', 'answer'])
-    .select(eb => [eb('expires_at', '<=', now).as('expired'), eb.exists(liveLease(eb, engine)).as('leased')])
+    .select(eb => [eb('expires_at', '<=', NOW).as('expired'), eb.exists(liveLease(eb)).as('leased')])
     .where(eb => eb.and(columnsOf(call)))
     .executeTakeFirst();
   // Freed between the two statements: its call has just failed, and this one is told to try again.
@@ -61,7 +60,7 @@ export async function claimIdempotencyKey(
   }
   const lease = { conversationId: held.conversation_id, fence: held.fence };
   // The claim of the conversation itself ends the lease of whoever held it before.
-  if (lease.conversationId !== call.lease.conversationId) await breakEndedLease(db, engine, lease);
+  if (lease.conversationId !== call.lease.conversationId) await breakEndedLease(db, lease);
   const taken = await db
     .updateTable('idempotency_keys')
     .set(claim)
@@ -69,7 +68,7 @@ export async function claimIdempotencyKey(
     // The silent call may have come back since it was read: renewed its lease, or answered.
     .where(eb =>
       held.answer === null
-        ? eb.and([eb('answer', 'is', null), eb.not(eb.exists(liveLease(eb, engine)))])
+        ? eb.and([eb('answer', 'is', null), eb.not(eb.exists(liveLease(eb)))])
         : eb('answer', 'is not', null),
     )
     .returning('key')
@@ -101,8 +100,8 @@ export async function freeIdempotencyKey(db: Db, call: KeyOfCall, lease: Convers
     .execute();
 }
 
-export async function deleteExpiredIdempotencyKeys(db: Db, engine: Engine): Promise<void> {
-  await db.deleteFrom('idempotency_keys').where('expires_at', '<=', engine.now()).execute();
+export async function deleteExpiredIdempotencyKeys(db: Db): Promise<void> {
+  await db.deleteFrom('idempotency_keys').where('expires_at', '<=', NOW).execute();
 }
 
 function columnsOf({ principalId, agentId, key }: KeyOfCall) {
@@ -114,11 +113,11 @@ function leaseColumns({ conversationId, fence }: ConversationLease) {
 }
 
 /** The conversation of the key, while the call that claimed the key holds it. */
-function liveLease(eb: ExpressionBuilder<Schema, 'idempotency_keys'>, engine: Engine) {
+function liveLease(eb: ExpressionBuilder<Schema, 'idempotency_keys'>) {
   return eb
     .selectFrom('conversations')
     .select('conversations.id')
     .whereRef('conversations.id', '=', 'idempotency_keys.conversation_id')
     .whereRef('conversations.lease_fence', '=', 'idempotency_keys.fence')
-    .where('conversations.lease_until', '>', engine.now());
+    .where('conversations.lease_until', '>', NOW);
 }

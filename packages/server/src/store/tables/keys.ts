@@ -1,5 +1,7 @@
 import type { KeyScope } from '@patchbay/contract/operations/keys';
 import type { Role } from '@patchbay/contract/roles';
+import { prepareQuery } from '../prepared-query.ts';
+import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 import { decodeRoles } from './users.ts';
 
@@ -43,15 +45,18 @@ export async function findKeyByHash(
   db: Db,
   hash: string,
 ): Promise<(KeyRecord & { readonly ownerRoles: readonly Role[] }) | undefined> {
-  const row = await db
+  const [row] = await selectByHash(db, { hash });
+  return row && { ...toRecord(row), ownerRoles: decodeRoles(row.owner_roles) };
+}
+
+const selectByHash = prepareQuery((db, { hash }: { hash: string }) =>
+  db
     .selectFrom('keys')
     .innerJoin('users', 'users.id', 'keys.user_id')
     .selectAll('keys')
     .select('users.roles as owner_roles')
-    .where('keys.hash', '=', hash)
-    .executeTakeFirst();
-  return row && { ...toRecord(row), ownerRoles: decodeRoles(row.owner_roles) };
-}
+    .where('keys.hash', '=', hash),
+);
 
 /** Keys that still open something at `now`, newest first. */
 export async function listActiveKeys(
@@ -86,19 +91,7 @@ export async function revokeKey(
   return true;
 }
 
-function toRecord(row: {
-  id: string;
-  kind: string;
-  user_id: string;
-  agent_id: string | null;
-  hash: string;
-  prefix: string;
-  name: string;
-  scopes: string;
-  created_at: number;
-  expires_at: number | null;
-  revoked_at: number | null;
-}): KeyRecord {
+function toRecord(row: Schema['keys']): KeyRecord {
   return {
     id: row.id,
     kind: row.kind === 'agent' ? 'agent' : 'user',
