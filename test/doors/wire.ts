@@ -35,7 +35,25 @@ export function callTool(
 }
 
 export async function post(url: string, body: unknown, options: WireOptions = {}): Promise<WireAnswer> {
-  const response = await fetch(url, {
+  return read(await send(url, body, options));
+}
+
+/**
+ * Calls a tool and resolves with the head of its event stream: an agent has the message by then. `answer` is the rest of it.
+ */
+export async function startTool(
+  url: string,
+  name: string,
+  args: Record<string, unknown>,
+  options: WireOptions = {},
+): Promise<{ readonly status: number; readonly answer: Promise<WireAnswer> }> {
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+  const response = await send(url, request, { ...options, stream: true });
+  return { status: response.status, answer: read(response) };
+}
+
+function send(url: string, body: unknown, options: WireOptions): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -45,6 +63,9 @@ export async function post(url: string, body: unknown, options: WireOptions = {}
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
+}
+
+async function read(response: Response): Promise<WireAnswer> {
   const text = await response.text();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
   return {

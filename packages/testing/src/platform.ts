@@ -5,25 +5,29 @@ import type { Role } from '@patchbay/contract/roles';
 import type { Platform, PlatformOverrides } from '@patchbay/server';
 import { startPatchbay } from '@patchbay/server/main';
 
-/** A platform of its own on a free loopback port, as `npm start` would make it, with a key for each door. */
-export interface TestPlatform {
+/** One process of a platform, in this one, on a free loopback port. */
+export interface TestNode {
   readonly url: string;
   readonly operatorUrl: string;
   agentUrl(agentId: string): string;
   readonly dataDir: string;
   /** The token the local command line uses. */
   readonly ownerToken: string;
-  /** An `oag_` of the owner with both scopes. */
-  readonly operatorKey: string;
-  /** A `bak_` for the demo agent. */
-  readonly agentKey: string;
   /** The parts, for what no door shows. */
   readonly platform: Platform;
   /** What was logged so far, one JSON object a line. */
   logLines(): Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+/** A platform of its own, as `npm start` would make it, with a key for each door. */
+export interface TestPlatform extends TestNode {
+  /** An `oag_` of the owner with both scopes. */
+  readonly operatorKey: string;
+  /** A `bak_` for the demo agent. */
+  readonly agentKey: string;
   /** A new person with exactly these roles, and an operator key that acts as them. */
   addPerson(roles: readonly Role[]): Promise<{ readonly userId: string; readonly key: string }>;
-  close(): Promise<void>;
 }
 
 export interface TestPlatformOptions {
@@ -37,6 +41,11 @@ export interface TestPlatformOptions {
 }
 
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  const node = await startTestNode(options);
+  return { ...node, ...(await keysFor(node.platform)) };
+}
+
+export async function startTestNode(options: TestPlatformOptions = {}): Promise<TestNode> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'patchbay-test-')));
   const log: string[] = [];
   const running = await startPatchbay(
@@ -55,44 +64,46 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
     },
     options.overrides,
   );
-  const { platform } = running;
   const { token: ownerToken } = JSON.parse(await readFile(join(dataDir, 'local-owner'), 'utf8')) as {
     token: string;
   };
-  const operatorKey = await platform.keys.createUserKey(platform.owner.id, {
-    name: 'test operator',
-    scopes: ['agents', 'operator'],
-  });
-  const owner = {
-    id: platform.owner.id,
-    roles: new Set(platform.owner.roles),
-    via: 'cli',
-    credential: 'test',
-    agents: { kind: 'own' },
-  } as const;
-  const agentKey = await platform.keys.createAgentKey(owner, { agentId: 'demo', name: 'test agent' });
-
   return {
     url: running.url,
     operatorUrl: running.operatorUrl,
     agentUrl: running.agentUrl,
     dataDir,
     ownerToken,
-    operatorKey: operatorKey.token,
-    agentKey: agentKey.token,
-    platform,
+    platform: running.platform,
     logLines: () => log.flatMap(text => text.split('\n').filter(Boolean)).map(line => JSON.parse(line)),
-    async addPerson(roles) {
-      const person = await platform.users.add({ name: roles.join(' ') || 'nobody', roles });
-      const minted = await platform.keys.createUserKey(person.id, {
-        name: 'test',
-        scopes: ['agents', 'operator'],
-      });
-      return { userId: person.id, key: minted.token };
-    },
     async close() {
       await running.stop();
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A key for each door, and people with keys: once a platform, however many nodes it has. */
+export async function keysFor(
+  platform: Platform,
+): Promise<Pick<TestPlatform, 'operatorKey' | 'agentKey' | 'addPerson'>> {
+  const { keys, users, owner } = platform;
+  const scopes = ['agents', 'operator'] as const;
+  const operatorKey = await keys.createUserKey(owner.id, { name: 'test operator', scopes });
+  const ownerPrincipal = {
+    id: owner.id,
+    roles: new Set(owner.roles),
+    via: 'cli',
+    credential: 'test',
+    agents: { kind: 'own' },
+  } as const;
+  const agentKey = await keys.createAgentKey(ownerPrincipal, { agentId: 'demo', name: 'test agent' });
+  return {
+    operatorKey: operatorKey.token,
+    agentKey: agentKey.token,
+    async addPerson(roles) {
+      const person = await users.add({ name: roles.join(' ') || 'nobody', roles });
+      const minted = await keys.createUserKey(person.id, { name: 'test', scopes });
+      return { userId: person.id, key: minted.token };
     },
   };
 }
