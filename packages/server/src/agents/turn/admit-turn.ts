@@ -24,6 +24,7 @@ import {
 } from '../../store/tables/idempotency-keys.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { busy, notActive, type TurnRefusal } from './refusal.ts';
+import type { TurnAnswer } from './turn-answer.ts';
 import type { TurnDeps } from './turns.ts';
 
 /** One message for an agent, or the start of a conversation. */
@@ -58,9 +59,11 @@ export interface TurnClaim {
   readonly found: ConversationForTurn | undefined;
 }
 
-export type Admission =
-  | { readonly kind: 'claimed'; readonly claim: TurnClaim }
-  | { readonly kind: 'replay'; readonly answer: unknown }
+/** Whether a turn may run; all that can refuse it has been asked. */
+export type Admission<Turn> =
+  | { readonly kind: 'claimed'; readonly turn: Turn }
+  /** The call was answered before: the stored answer, and nothing runs. */
+  | { readonly kind: 'replay'; readonly answer: TurnAnswer }
   | { readonly kind: 'refused'; readonly refusal: TurnRefusal };
 
 const MAX_IDEMPOTENCY_KEY = 255;
@@ -102,7 +105,7 @@ export function checkRequest(request: TurnRequest, maxInputChars: number): void 
  * Decides about a turn and claims it: conversation, lease and idempotency key together or none of them.
  * Runs inside one short unit.
  */
-export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission> {
+export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission<TurnClaim>> {
   const found = await findTarget(db, request);
   if (!found.ok) return { kind: 'refused', refusal: found.refusal };
   const target = found.value;
@@ -120,7 +123,7 @@ export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): P
   }
 
   const claimed = await claimTarget(db, deps, request, target);
-  if (claimed.ok) return { kind: 'claimed', claim: { ...claimed.value, lease, key } };
+  if (claimed.ok) return { kind: 'claimed', turn: { ...claimed.value, lease, key } };
   if (key) await freeIdempotencyKey(db, key, lease);
   return { kind: 'refused', refusal: claimed.refusal };
 }
@@ -212,10 +215,10 @@ function keyOf({ principal, agentId, idempotencyKey }: TurnRequest): KeyOfCall |
     : { principalId: principal.id, agentId, key: idempotencyKey };
 }
 
-function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission {
+function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission<never> {
   switch (claim.kind) {
     case 'answered':
-      return { kind: 'replay', answer: claim.answer };
+      return { kind: 'replay', answer: claim.answer as TurnAnswer };
     case 'in-flight':
       return { kind: 'refused', refusal: { reason: 'key_in_flight' } };
     case 'other-arguments':

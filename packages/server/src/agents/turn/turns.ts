@@ -1,4 +1,3 @@
-import type { Environment } from '@patchbay/contract/environments';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -6,8 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
 import { deleteExpiredIdempotencyKeys } from '../../store/tables/idempotency-keys.ts';
 import type { Deployments } from '../deployment/deployments.ts';
-import { admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
-import type { TurnRefusal } from './refusal.ts';
+import { type Admission, admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
 import { releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 
@@ -29,18 +27,9 @@ export interface TurnDeps {
   readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;
 }
 
-/** Whether a turn may run; all that can refuse it has been asked. */
-export type TurnAdmission =
-  | { readonly kind: 'claimed'; readonly turn: ClaimedTurn }
-  /** The call was answered before: the stored answer, and nothing runs. */
-  | { readonly kind: 'replay'; readonly answer: TurnAnswer }
-  | { readonly kind: 'refused'; readonly refusal: TurnRefusal };
-
 /** A turn that holds its conversation. Exactly one of its functions is called, once. */
 export interface ClaimedTurn {
   readonly conversationId: string;
-  readonly agentId: string;
-  readonly environment: Environment;
   /** See `runTurn`. */
   run(reader: TurnReader): Promise<TurnAnswer>;
   /** Gives the turn back with nothing done. */
@@ -49,7 +38,7 @@ export interface ClaimedTurn {
 
 export interface Turns {
   /** Rejects with a `PlatformError` of kind `invalid` for a message no conversation could take. */
-  admitTurn(request: TurnRequest): Promise<TurnAdmission>;
+  admitTurn(request: TurnRequest): Promise<Admission<ClaimedTurn>>;
   /** Frees what a node held when it went down. Called when the node starts, before its doors open. */
   releaseLeasesOf(nodeId: string): Promise<void>;
   /**
@@ -62,7 +51,7 @@ export interface Turns {
 export function createTurns(deps: TurnDeps): Turns {
   const { store, deployments } = deps;
 
-  async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<TurnAdmission> {
+  async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<Admission<ClaimedTurn>> {
     const agent = await deployments.compiled(claim.agentId, claim.agentVersion).catch(async thrown => {
       await releaseClaim(deps, claim);
       throw thrown;
@@ -79,8 +68,6 @@ export function createTurns(deps: TurnDeps): Turns {
       kind: 'claimed',
       turn: {
         conversationId: claim.lease.conversationId,
-        agentId: claim.agentId,
-        environment: claim.environment,
         run: reader => measured(() => runTurn(deps, claim, agent, message, reader)),
         release: () => releaseClaim(deps, claim),
       },
@@ -105,14 +92,7 @@ export function createTurns(deps: TurnDeps): Turns {
     async admitTurn(request) {
       checkRequest(request, deps.maxInputChars);
       const admission = await store.commit(db => admitTurn(db, deps, request));
-      switch (admission.kind) {
-        case 'claimed':
-          return claimedTurn(admission.claim, request);
-        case 'replay':
-          return { kind: 'replay', answer: admission.answer as TurnAnswer };
-        case 'refused':
-          return admission;
-      }
+      return admission.kind === 'claimed' ? claimedTurn(admission.turn, request) : admission;
     },
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
