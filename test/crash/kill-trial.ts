@@ -1,12 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Client, createClient } from '@patchbay/contract/client';
-
-const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/patchbay.mjs', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+import { startPlatformProcess } from '@patchbay/testing/platform-process';
 
 export interface KillTrial {
   /** Messages the platform had answered before it died. */
@@ -27,7 +20,7 @@ export async function killTrial(options: {
   /** Milliseconds of talking before the kill. */
   readonly killAfterMs: number;
 }): Promise<KillTrial> {
-  const first = await start(options);
+  const first = await startPlatformProcess(options);
   const spoken = await Promise.all(
     Array.from({ length: options.conversations }, async () => {
       const { conversationId } = await first.client.call('create_conversation', { agentId: 'demo' });
@@ -52,7 +45,7 @@ export async function killTrial(options: {
   await once(first.process, 'exit');
   await talking;
 
-  const second = await start(options);
+  const second = await startPlatformProcess(options);
   const complaints: string[] = [];
   for (const { conversationId, acknowledged, inFlight } of spoken) {
     const { conversationOutputs = [] } = await second.client.call('read_conversation', {
@@ -78,38 +71,6 @@ export async function killTrial(options: {
   const [code] = await once(second.process, 'exit');
   if (code !== 0) complaints.push(`the restarted platform ended with ${code}`);
   return { acknowledged: spoken.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0), complaints };
-}
-
-async function start(options: {
-  readonly dataDir: string;
-  readonly databaseUrl?: string | undefined;
-}): Promise<{ process: ChildProcess; client: Client }> {
-  const ownerFile = join(options.dataDir, 'local-owner');
-  const before = await readFile(ownerFile, 'utf8').catch(() => '');
-  const child = spawn(process.execPath, [COMMAND, 'up'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: options.dataDir,
-      PATCHBAY_DATA_DIR: options.dataDir,
-      PATCHBAY_PORT: '0',
-      ...(options.databaseUrl && { PATCHBAY_DATABASE_URL: options.databaseUrl }),
-    },
-  });
-  let errors = '';
-  child.stderr?.on('data', chunk => {
-    errors += chunk;
-  });
-  for (const deadline = Date.now() + START_TIMEOUT_MS; ; ) {
-    const written = await readFile(ownerFile, 'utf8').catch(() => '');
-    if (written !== '' && written !== before) {
-      const { url, token } = JSON.parse(written) as { url: string; token: string };
-      return { process: child, client: createClient({ baseUrl: url, token, fetch }) };
-    }
-    if (child.exitCode !== null || Date.now() > deadline)
-      throw new Error(`The platform did not start: ${errors}`);
-    await new Promise(resolve => setTimeout(resolve, 20));
-  }
 }
 
 function equal(left: readonly string[], right: readonly string[]): boolean {

@@ -1,0 +1,320 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type PlatformProcess, startPlatformProcess } from '@patchbay/testing/platform-process';
+import { startPostgres } from '@patchbay/testing/postgres';
+import pg from 'pg';
+import { killTrial } from '../test/crash/kill-trial.ts';
+import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
+import { memoryMbOf } from './process-usage.ts';
+
+const HELP = `Long proofs: the code of the tests with a bigger number. Writes bench/results/<date>-soak-<name>.md.
+
+  npm run soak -- kills        200 kills of the process during turns, 150 on SQLite and 50 on PostgreSQL
+  npm run soak -- hostile      10 000 malformed requests at each door
+  npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
+  npm run soak -- slow         1 000 connections that say their request one byte at a time
+  npm run soak -- all          all of them
+  --scale 0.1                  a tenth of it, to try something out
+`;
+
+interface Proof {
+  readonly what: string;
+  readonly figures: Readonly<Record<string, number | string>>;
+  readonly complaints: readonly string[];
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { scale: { type: 'string', default: '1' }, help: { type: 'boolean', short: 'h', default: false } },
+});
+const scale = Number(values.scale);
+const scaled = (count: number) => Math.max(1, Math.round(count * scale));
+
+const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = { kills, hostile, handshakes, slow };
+
+async function kills(): Promise<Proof> {
+  await using postgres = await startPostgres({ durable: true });
+  const complaints: string[] = [];
+  const acknowledged = { sqlite: 0, postgres: 0 };
+  const trials = { sqlite: scaled(150), postgres: scaled(50) };
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    for (let trial = 0; trial < trials[engine]; trial += 1) {
+      await withFolder(async dataDir => {
+        const databaseUrl =
+          engine === 'postgres' ? await newDatabase(postgres.url, `kill_${trial}`) : undefined;
+        // The moments differ from trial to trial, and a trial can be repeated by its number.
+        const killAfterMs = 20 + ((trial * 37) % 700);
+        const result = await killTrial({ dataDir, databaseUrl, conversations: 4, killAfterMs });
+        acknowledged[engine] += result.acknowledged;
+        complaints.push(...result.complaints.map(text => `${engine} trial ${trial}: ${text}`));
+      });
+      say(`kills: ${engine} ${trial + 1} of ${trials[engine]}, ${complaints.length} complaints`);
+    }
+  }
+  return {
+    what: 'kill -9 during turns in 4 conversations at once; after the restart every acknowledged message is stored once and in order, and every conversation takes the next one at once',
+    figures: {
+      'kills on SQLite': trials.sqlite,
+      'kills on PostgreSQL': trials.postgres,
+      'messages acknowledged on SQLite': acknowledged.sqlite,
+      'messages acknowledged on PostgreSQL': acknowledged.postgres,
+    },
+    complaints,
+  };
+}
+
+async function hostile(): Promise<Proof> {
+  return onPlatform({}, async platform => {
+    const { key } = await platform.client.call('create_key', { scopes: ['agents', 'operator'] });
+    const complaints: string[] = [];
+    const statuses = new Map<number, number>();
+    const memory: number[] = [memoryOf(platform)];
+    const count = scaled(10_000);
+    for (const address of [platform.operatorUrl, `${platform.url}/demo/mcp`]) {
+      const door = new URL(address);
+      const requests = hostileRequests(door, key, { count, seed: 20261130 });
+      for (let start = 0; start < requests.length; start += 500) {
+        await inParallel(8, requests.slice(start, start + 500), async request => {
+          const answer = await send(door, request);
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          complaints.push(...judge(request, answer));
+        });
+        memory.push(memoryOf(platform));
+        say(`hostile: ${door.pathname} ${start + 500} of ${count}, ${complaints.length} complaints`);
+      }
+    }
+    return {
+      what: 'malformed requests of 17 kinds at both doors, 8 at a time: no crash, no server error, no words from inside, memory flat',
+      figures: {
+        'requests at each door': count,
+        ...Object.fromEntries([...statuses].sort().map(([status, times]) => [`status ${status}`, times])),
+        ...memoryFigures(memory),
+      },
+      complaints: [...complaints, ...memoryComplaints(memory)],
+    };
+  });
+}
+
+async function handshakes(): Promise<Proof> {
+  return onPlatform({}, async platform => {
+    const { key } = await platform.client.call('create_key', { scopes: ['agents', 'operator'] });
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'soak', version: '1' } },
+    });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const memory: number[] = [memoryOf(platform)];
+    const count = scaled(100_000);
+    let refused = 0;
+    for (let done = 0; done < count; done += 2_000) {
+      await inParallel(
+        16,
+        Array.from({ length: Math.min(2_000, count - done) }, (_, index) => index),
+        async index => {
+          const url = index % 2 === 0 ? platform.operatorUrl : `${platform.url}/demo/mcp`;
+          const response = await fetch(url, { method: 'POST', headers, body });
+          await response.text();
+          if (!response.ok || !response.headers.has('mcp-session-id')) refused += 1;
+        },
+      );
+      memory.push(memoryOf(platform));
+      say(`handshakes: ${done + 2_000} of ${count}`);
+    }
+    return {
+      what: 'handshakes of the older eras without a DELETE, at both doors by turns: a session is its id, so nothing is kept',
+      figures: { handshakes: count, ...memoryFigures(memory) },
+      complaints: [
+        ...(refused > 0 ? [`${refused} handshakes were refused`] : []),
+        ...memoryComplaints(memory),
+      ],
+    };
+  });
+}
+
+async function slow(): Promise<Proof> {
+  return onPlatform({}, async platform => {
+    const { key } = await platform.client.call('create_key', { scopes: ['agents'] });
+    const url = new URL(`${platform.url}/demo/mcp`);
+    const count = scaled(1_000);
+    const complaints: string[] = [];
+    const sockets: Socket[] = [];
+    let closed = 0;
+    for (let index = 0; index < count; index += 1) {
+      const socket = connect(Number(url.port), url.hostname);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        closed += 1;
+      });
+      socket.write(`POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n`);
+      sockets.push(socket);
+    }
+    const drip = setInterval(() => {
+      for (const socket of sockets) if (!socket.destroyed) socket.write('x');
+    }, 1_000);
+    const ask = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'demo', arguments: { message: 'hello' } },
+    });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const waits: number[] = [];
+    for (let call = 0; call < 50; call += 1) {
+      const started = performance.now();
+      const response = await fetch(url, { method: 'POST', headers, body: ask });
+      await response.text();
+      waits.push(performance.now() - started);
+      if (!response.ok) complaints.push(`an honest call got ${response.status}`);
+    }
+    // Node ends a request whose headers do not come whole within a minute.
+    for (let second = 0; second < 100 && closed < count; second += 1) {
+      await new Promise(resolve => setTimeout(resolve, 1_000));
+      say(`slow: ${closed} of ${count} connections ended by the server after ${second + 1} s`);
+    }
+    clearInterval(drip);
+    if (closed < count) complaints.push(`${count - closed} slow connections were never ended`);
+    for (const socket of sockets) socket.destroy();
+    waits.sort((a, b) => a - b);
+    return {
+      what: 'connections that say their headers one byte a second, while 50 honest calls are made; the server ends each within 100 seconds',
+      figures: {
+        'slow connections': count,
+        'ended by the server': closed,
+        'honest call, median ms': Math.round(waits[25]!),
+        'honest call, slowest ms': Math.round(waits.at(-1)!),
+      },
+      complaints,
+    };
+  });
+}
+
+async function onPlatform(
+  env: Readonly<Record<string, string>>,
+  prove: (platform: PlatformProcess) => Promise<Proof>,
+): Promise<Proof> {
+  return withFolder(async dataDir => {
+    const platform = await startPlatformProcess({
+      dataDir,
+      env: { PATCHBAY_LOG_LEVEL: 'error', PATCHBAY_AGENT_DOOR_RATE: '0', ...env },
+    });
+    let died = false;
+    platform.process.once('exit', () => {
+      died = true;
+    });
+    try {
+      const proof = await prove(platform);
+      return died ? { ...proof, complaints: [...proof.complaints, 'the platform died'] } : proof;
+    } finally {
+      if (!died) {
+        platform.process.kill('SIGTERM');
+        await once(platform.process, 'exit');
+      }
+    }
+  });
+}
+
+async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-soak-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function newDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function inParallel<T>(
+  workers: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+    }),
+  );
+}
+
+function memoryOf(platform: PlatformProcess): number {
+  return Math.round(memoryMbOf([platform.process.pid!], 'Rss'));
+}
+
+function memoryFigures(memory: readonly number[]) {
+  return {
+    'memory at the start, MB': memory[0]!,
+    'memory after the first half, highest, MB': Math.max(...memory.slice(0, Math.ceil(memory.length / 2))),
+    'memory in the second half, highest, MB': Math.max(...memory.slice(Math.ceil(memory.length / 2)), 0),
+  };
+}
+
+/** A heap grows to what it needs and stays there: the second half may not need noticeably more than the first. */
+function memoryComplaints(memory: readonly number[]): string[] {
+  const half = Math.ceil(memory.length / 2);
+  if (memory.length < 10) return [];
+  const [first, second] = [Math.max(...memory.slice(0, half)), Math.max(...memory.slice(half))];
+  return second > first * 1.25 + 20
+    ? [`memory went from ${first} MB in the first half to ${second} MB in the second`]
+    : [];
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function render(name: string, { what, figures, complaints }: Proof, seconds: number): string {
+  const rows = Object.entries({ ...figures, 'seconds in all': Math.round(seconds) }).map(
+    ([label, value]) => `| ${label} | ${value} |`,
+  );
+  const verdict =
+    complaints.length === 0 ? 'Held: no complaint.' : `**Not held: ${complaints.length} complaints.**`;
+  return [
+    `# Soak: ${name}, ${new Date().toISOString().slice(0, 10)}`,
+    '',
+    `${what}.`,
+    '',
+    `${cpus().length} cores, Node ${process.version}. \`npm run soak -- ${name}\``,
+    '',
+    '| figure | |',
+    '| --- | ---: |',
+    ...rows,
+    '',
+    verdict,
+    ...complaints.slice(0, 20).map(text => `- ${text}`),
+    '',
+  ].join('\n');
+}
+
+const [name] = positionals;
+const names = name === 'all' ? Object.keys(PROOFS) : [name ?? ''];
+if (values.help || names.some(one => !PROOFS[one])) {
+  process.stdout.write(HELP);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  for (const one of names) {
+    const started = performance.now();
+    const proof = await PROOFS[one]!();
+    const text = render(one, proof, (performance.now() - started) / 1000);
+    process.stdout.write(text);
+    if (proof.complaints.length > 0) process.exitCode = 1;
+    if (scale !== 1) continue;
+    const folder = join(import.meta.dirname, 'results');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${new Date().toISOString().slice(0, 10)}-soak-${one}.md`), text);
+  }
+}
