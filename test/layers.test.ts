@@ -152,6 +152,64 @@ interface LayerRow {
   readonly never: Readonly<Record<string, string>>;
 }
 
+const COMPILED_BEFORE_RUN =
+  'an agent is written, compiled and then run; what comes earlier knows nothing of what comes later';
+const A_CONVERSATION_IS_A_RECORD = 'a conversation is what turns left; reading it needs none of what made it';
+const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
+
+/** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
+const AGENTS: Record<string, LayerRow> = {
+  language: {
+    may: [],
+    never: {
+      'document step deployment turn': COMPILED_BEFORE_RUN,
+      conversation: A_CONVERSATION_IS_A_RECORD,
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  document: {
+    may: ['language'],
+    never: {
+      'step deployment turn': COMPILED_BEFORE_RUN,
+      conversation: A_CONVERSATION_IS_A_RECORD,
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  step: {
+    may: [],
+    never: {
+      'language document': 'what every step promises is said without the words of any one step',
+      'deployment turn': COMPILED_BEFORE_RUN,
+      conversation: A_CONVERSATION_IS_A_RECORD,
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  deployment: {
+    may: ['document', 'step'],
+    never: {
+      language: 'what documents mean is known to the steps that compile them',
+      turn: COMPILED_BEFORE_RUN,
+      conversation: 'an agent is compiled once for all conversations',
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  conversation: {
+    may: [],
+    never: {
+      'language document step deployment turn': A_CONVERSATION_IS_A_RECORD,
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  turn: {
+    may: ['language', 'document', 'step', 'deployment', 'conversation'],
+    never: { demo: DEMO_IS_ONE_AGENT },
+  },
+  demo: {
+    may: ['document', 'deployment', 'conversation', 'turn'],
+    never: { 'language step': 'an agent file is written without knowing how it is read' },
+  },
+};
+
 /** `import()` hides an arrow from readers and from tools, so each one is named here with what it buys. */
 const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
   {
@@ -258,6 +316,8 @@ function layerOf(file: string): string | undefined {
   return /^(main|platform)(\.test)?\.ts$/.test(inside) ? 'the composition root' : inside.split('/')[0];
 }
 
+const agentFolderOf = (file: string) => /^packages\/server\/src\/agents\/([^/]+)/.exec(file)?.[1];
+
 function reasonIn(never: Readonly<Record<string, string>>, name: string): string | undefined {
   return Object.entries(never).find(([names]) => names.split(' ').includes(name))?.[1];
 }
@@ -297,6 +357,23 @@ function* layerViolations(modules: readonly Module[]): Generator<string> {
       const row = LAYERS[from];
       if (row && !row.may.includes(to))
         yield `${file}:${line} ${from} imports ${to} (${specifier}): ${reasonIn(row.never, to) ?? 'no row of LAYERS allows it'}`;
+    }
+  }
+}
+
+function* agentViolations(modules: readonly Module[]): Generator<string> {
+  for (const { path: file, imports } of modules) {
+    const from = agentFolderOf(file);
+    if (from === undefined) continue;
+    const row = AGENTS[from];
+    if (!row) {
+      yield `${file}: AGENTS has no row for ${from}; put the file in a folder that has one, or add a row with its reasons`;
+      continue;
+    }
+    for (const { specifier, target, line } of imports) {
+      const to = target && agentFolderOf(target);
+      if (to && to !== from && !row.may.includes(to))
+        yield `${file}:${line} agents/${from} imports agents/${to} (${specifier}): ${reasonIn(row.never, to) ?? 'no row of AGENTS allows it'}`;
     }
   }
 }
@@ -365,6 +442,7 @@ describe('imports of the repository', () => {
   });
   it('stay within the packages table', () => expect([...packageViolations(modules)]).toEqual([]));
   it('stay within the layers table', () => expect([...layerViolations(modules)]).toEqual([]));
+  it('inside agents/ stay within its table', () => expect([...agentViolations(modules)]).toEqual([]));
   it('lead to files that exist', () => {
     const known = new Set(listFiles());
     const lost = modules.flatMap(module =>
@@ -404,6 +482,19 @@ describe('the tables', () => {
     const others = Object.keys(LAYERS).filter(other => other !== name);
     expect([...row.may, ...namesIn(row.never)].toSorted()).toEqual(others.toSorted());
   });
+  it.each(Object.entries(AGENTS))('give the folder agents/%s a word on every other', (name, row) => {
+    const others = Object.keys(AGENTS).filter(other => other !== name);
+    expect([...row.may, ...namesIn(row.never)].toSorted()).toEqual(others.toSorted());
+  });
+  it('have a row for every folder of agents/ and no other', () => {
+    const inUse = new Set(modules.flatMap(module => agentFolderOf(module.path) ?? []));
+    expect(Object.keys(AGENTS).toSorted()).toEqual([...inUse].toSorted());
+  });
+  it('have no circle among the folders of agents/', () => {
+    const above = (name: string, trail: readonly string[]): boolean =>
+      trail.includes(name) || AGENTS[name]!.may.some(below => above(below, [...trail, name]));
+    expect(Object.keys(AGENTS).filter(name => above(name, []))).toEqual([]);
+  });
 });
 
 const namesIn = (never: Readonly<Record<string, string>>) =>
@@ -439,6 +530,20 @@ describe('the checks', () => {
     expect([
       ...layerViolations(inServer('platform.ts', `import './store/store.ts'; import './main.ts';`)),
     ]).toEqual([]);
+  });
+  it('refuse an arrow up inside agents/ with its reason, types included, and a folder without a row', () => {
+    const refusals = (file: string, specifier: string) => [
+      ...agentViolations(inServer(`agents/${file}`, `import type { X } from '${specifier}';`)),
+    ];
+    expect(refusals('document/rules.ts', '../turn/steps/rules.ts')).toEqual([
+      `packages/server/src/agents/document/rules.ts:1 agents/document imports agents/turn (../turn/steps/rules.ts): ${COMPILED_BEFORE_RUN}`,
+    ]);
+    expect(refusals('conversation/transcript.ts', '../turn/turn-memory.ts')).toEqual([
+      expect.stringContaining(A_CONVERSATION_IS_A_RECORD),
+    ]);
+    expect(refusals('turn/steps/rules.ts', '../../document/rules.ts')).toEqual([]);
+    expect(refusals('turn/steps/rules.ts', '../run-turn.ts')).toEqual([]);
+    expect(refusals('helpers/x.ts', './y.ts')).toEqual([expect.stringContaining('no row for helpers')]);
   });
   it('refuse the configuration and the composition root anywhere below', () => {
     const text = `import type { Config } from '../config/config.ts';\nimport { start } from '../platform.ts';`;

@@ -1,7 +1,7 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StepType } from '../../packages/server/src/agents/turn/step.ts';
+import type { StepType } from '../../packages/server/src/agents/step/step.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
 import {

@@ -15,10 +15,10 @@ import {
   createDeployments,
   type Deployments,
 } from '../../packages/server/src/agents/deployment/deployments.ts';
+import type { StepTools, StepType, TurnMemory } from '../../packages/server/src/agents/step/step.ts';
 import type { TurnRequest } from '../../packages/server/src/agents/turn/admit-turn.ts';
 import type { TurnRefusal } from '../../packages/server/src/agents/turn/refusal.ts';
 import type { TurnReader } from '../../packages/server/src/agents/turn/run-turn.ts';
-import type { StepTools, StepType, TurnMemory } from '../../packages/server/src/agents/turn/step.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { TurnAnswer } from '../../packages/server/src/agents/turn/turn-answer.ts';
 import {

@@ -4,7 +4,7 @@ import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
-import type { StepType } from './agents/turn/step.ts';
+import type { StepType } from './agents/step/step.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';

@@ -9,7 +9,7 @@ import {
   findConversation,
   listConversations,
 } from '../../store/tables/conversations.ts';
-import { conversationForbidden, conversationNotFound } from '../turn/refusal.ts';
+import { conversationForbidden, conversationNotFound } from './conversation-errors.ts';
 import { parseReturningFields, shownState, toSnapshot } from './snapshot.ts';
 import { toTranscript } from './transcript.ts';
 

@@ -1,5 +1,5 @@
 import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
-import { textsOf } from '../turn/turn-memory.ts';
+import { textsOf } from './texts.ts';
 
 /** A conversation as people would write it down: `User: ...` and `Agent: ...`, one line a message. */
 export function toTranscript(outputs: readonly ConversationOutput[]): string {

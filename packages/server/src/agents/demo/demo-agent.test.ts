@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../kernel/clock.ts';
+import { textsOf } from '../conversation/texts.ts';
 import { compileAgent } from '../deployment/compiled-agent.ts';
 import { agentOf, contentDocuments, parseAgentFile, workflowOf } from '../document/agent-file.ts';
 import { runSteps } from '../turn/run-steps.ts';
 import { STEP_TYPES } from '../turn/steps.ts';
-import {
-  createTurnMemory,
-  parseCounters,
-  textsOf,
-  toConversationOutput,
-  toPastStep,
-} from '../turn/turn-memory.ts';
+import { createTurnMemory, parseCounters, toConversationOutput, toPastStep } from '../turn/turn-memory.ts';
 import { DEMO_AGENT_FILE } from './demo-agent.ts';
 
 const file = parseAgentFile(DEMO_AGENT_FILE);

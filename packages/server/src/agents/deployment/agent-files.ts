@@ -20,7 +20,7 @@ import {
   parseAgentFile,
   workflowOf,
 } from '../document/agent-file.ts';
-import type { StepType } from '../turn/step.ts';
+import type { StepType } from '../step/step.ts';
 import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
 
 export interface AgentFiles {

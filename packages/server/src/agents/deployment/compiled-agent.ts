@@ -3,7 +3,7 @@ import { Fault, PlatformError } from '../../kernel/errors.ts';
 import type { AgentDocument } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { type WorkflowDocument, workflowDocument } from '../document/workflow.ts';
-import type { CompiledStep, LoadDocument, StepType } from '../turn/step.ts';
+import type { CompiledStep, LoadDocument, StepType } from '../step/step.ts';
 
 /** A step of a compiled agent with where it comes from. */
 export interface AgentStep {

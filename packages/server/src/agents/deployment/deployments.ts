@@ -7,7 +7,7 @@ import { type DeploymentStatus, noteDeploymentStatus } from '../../store/tables/
 import { readDocument } from '../../store/tables/documents.ts';
 import { agentDocument } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
-import type { StepType } from '../turn/step.ts';
+import type { StepType } from '../step/step.ts';
 import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
 
 /** Agents kept; the one used least lately makes room. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { compileTokenPattern } from '../turn/steps/token-pattern.ts';
-import { tokenize } from '../turn/steps/tokens.ts';
+import { compileTokenPattern } from '../language/token-pattern.ts';
+import { tokenize } from '../language/tokens.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { expressionsField } from './fields.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseExpressions } from '../turn/steps/expression.ts';
+import { parseExpressions } from '../language/expression.ts';
 
 const UNSUPPORTED_ACTION = 'PAUSE_CONVERSATION';
 const UNSUPPORTED =

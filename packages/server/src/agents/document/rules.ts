@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseExpressions } from '../turn/steps/expression.ts';
-import { parseDataPath } from '../turn/steps/turn-data.ts';
+import { parseDataPath } from '../language/data-path.ts';
+import { parseExpressions } from '../language/expression.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { actionField, expressionsField, nameField } from './fields.ts';
 

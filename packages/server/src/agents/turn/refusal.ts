@@ -1,5 +1,6 @@
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
+import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
 import { agentNotFound } from '../deployment/agent-not-found.ts';
 
 /** Why a turn was not admitted. Nothing was changed. */
@@ -70,12 +71,4 @@ export function toRefusalError(refusal: TurnRefusal): PlatformError {
         'duplicate idempotency key: it was used with other arguments; use a new key for another message.',
       );
   }
-}
-
-export function conversationNotFound(): PlatformError {
-  return new PlatformError('not_found', 'Conversation not found.');
-}
-
-export function conversationForbidden(): PlatformError {
-  return new PlatformError('forbidden', 'Access denied: you do not own this conversation.');
 }

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
-import type { StepResult, StepTools } from './step.ts';
+import type { StepResult, StepTools } from '../step/step.ts';
 import type { RunningMemory, TaskError } from './turn-memory.ts';
 
 /** What running the steps came to. The memory holds the rest. */

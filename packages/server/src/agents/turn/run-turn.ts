@@ -9,10 +9,10 @@ import {
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { TurnClaim } from './admit-turn.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
-import type { Counters, PastStep, StepTools } from './step.ts';
 import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import {
   CONVERSATION_END,

@@ -1,4 +1,4 @@
-import type { StepType } from './step.ts';
+import type { StepType } from '../step/step.ts';
 import { outputStep } from './steps/output.ts';
 import { parserStep } from './steps/parser.ts';
 import { rulesStep } from './steps/rules.ts';

@@ -2,7 +2,7 @@ import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState, TalkResult } from '@patchbay/contract/operations/conversation';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import { toSnapshot } from '../conversation/snapshot.ts';
-import { textsOf } from './turn-memory.ts';
+import { textsOf } from '../conversation/texts.ts';
 
 /** What a finished turn answers (platform.md 2.2, conversation response object). */
 export type TurnAnswer = TalkResult & {

@@ -1,5 +1,5 @@
-import type { ConversationOutput, OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
-import type { Counters, PastStep, QuickReply, TurnMemory } from './step.ts';
+import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
+import type { Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
 
 /** Action every greeting turn starts with (platform.md 3.1). */
 const CONVERSATION_START = 'CONVERSATION_START';
@@ -91,11 +91,6 @@ export function toPastStep(output: ConversationOutput): PastStep {
     actions: output.actions ?? [],
     quickReplies: output.quickReplies ?? [],
   };
-}
-
-/** The texts of an answer, one a bubble. */
-export function textsOf(output: readonly OutputItem[]): string[] {
-  return output.flatMap(item => (item.type === 'text' && item.text !== undefined ? [item.text] : []));
 }
 
 /** Names of rules and actions come from people, so the maps have no prototype to meet. */

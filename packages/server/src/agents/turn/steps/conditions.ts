@@ -1,8 +1,14 @@
 import type { ConditionDocument } from '../../document/rules.ts';
-import type { PastStep, StepTools, TurnMemory } from '../step.ts';
+import { type DataPath, parseDataPath, readDataPath } from '../../language/data-path.ts';
+import {
+  type Expression,
+  matchesSubList,
+  parseExpression,
+  parseExpressions,
+} from '../../language/expression.ts';
+import type { PastStep, StepTools, TurnMemory } from '../../step/step.ts';
 import { timesOf } from './counts.ts';
-import { type Expression, matchesSubList, parseExpression, parseExpressions } from './expression.ts';
-import { type DataPath, parseDataPath, readDataPath, turnData } from './turn-data.ts';
+import { turnData } from './turn-data.ts';
 
 /** How a condition came out (platform.md 3.3). Only SUCCESS lets a rule fire. */
 export type ConditionState = 'SUCCESS' | 'FAIL' | 'NOT_EXECUTED' | 'ERROR';

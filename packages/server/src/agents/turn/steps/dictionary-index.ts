@@ -1,8 +1,8 @@
 import type { DictionaryDocument } from '../../document/dictionary.ts';
-import type { QuickReply } from '../step.ts';
-import { expressionOf, parseExpressions, printExpression } from './expression.ts';
-import { compileTokenPattern, type TokenPattern } from './token-pattern.ts';
-import { type Token, tokenize } from './tokens.ts';
+import { expressionOf, parseExpressions, printExpression } from '../../language/expression.ts';
+import { compileTokenPattern, type TokenPattern } from '../../language/token-pattern.ts';
+import { type Token, tokenize } from '../../language/tokens.ts';
+import type { QuickReply } from '../../step/step.ts';
 
 /** What a run of words means. */
 export interface Meaning {

@@ -1,7 +1,7 @@
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../../kernel/errors.ts';
 import { type OutputDocument, outputDocument } from '../../document/output.ts';
-import type { CompiledStep, QuickReply, StepType, TurnMemory } from '../step.ts';
+import type { CompiledStep, QuickReply, StepType, TurnMemory } from '../../step/step.ts';
 import { timesOf } from './counts.ts';
 import { pickAlternative } from './pick-alternative.ts';
 import { loadStepDocument } from './step-config.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { QuickReply } from '../step.ts';
-import { parseExpression } from './expression.ts';
+import { parseExpression } from '../../language/expression.ts';
+import type { QuickReply } from '../../step/step.ts';
 import { parserStep } from './parser.ts';
 import { loadFrom, pastStep, testMemory, testTools } from './test-turn.ts';
 

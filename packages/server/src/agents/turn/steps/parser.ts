@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { dictionaryDocument } from '../../document/dictionary.ts';
 import { parseStored } from '../../document/parse-document.ts';
-import type { StepType, TurnMemory } from '../step.ts';
+import { expressionOf, printExpression } from '../../language/expression.ts';
+import { type Token, tokenize } from '../../language/tokens.ts';
+import type { StepType, TurnMemory } from '../../step/step.ts';
 import {
   type DictionaryIndex,
   type Entry,
@@ -10,9 +12,7 @@ import {
   longestEntry,
   type Meaning,
 } from './dictionary-index.ts';
-import { expressionOf, printExpression } from './expression.ts';
 import { documentUri, parseStep } from './step-config.ts';
-import { type Token, tokenize } from './tokens.ts';
 
 const shape = {
   config: z

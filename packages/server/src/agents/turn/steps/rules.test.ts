@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../document/parse-document.ts';
 import { type ConditionDocument, rulesDocument } from '../../document/rules.ts';
-import type { PastStep } from '../step.ts';
+import type { PastStep } from '../../step/step.ts';
 import { and, type Condition, type ConditionState, not, or } from './conditions.ts';
 import { compileRules, rulesStep } from './rules.ts';
 import { loadFrom, pastStep, rememberedAs, testMemory, testTools } from './test-turn.ts';

@@ -1,8 +1,8 @@
 import { type RulesDocument, rulesDocument } from '../../document/rules.ts';
-import type { CompiledStep, StepType } from '../step.ts';
+import { parseExpression } from '../../language/expression.ts';
+import type { CompiledStep, StepType } from '../../step/step.ts';
 import { allOf, compileCondition, looksBack, viewTurn } from './conditions.ts';
 import { timesOf } from './counts.ts';
-import { parseExpression } from './expression.ts';
 import { loadStepDocument } from './step-config.ts';
 
 /**

@@ -2,7 +2,7 @@ import { type DocumentRef, type DocumentType, parseDocumentUri } from '@patchbay
 import { z } from 'zod';
 import type { DocumentSchema } from '../../document/document-type.ts';
 import { parseStored, parseStrictly } from '../../document/parse-document.ts';
-import type { LoadDocument, WorkflowStep } from '../step.ts';
+import type { LoadDocument, WorkflowStep } from '../../step/step.ts';
 
 /** A reference to a document of one type, as a step's `config.uri` holds it. */
 export function documentUri(type: DocumentType) {

@@ -1,7 +1,7 @@
 import type { Template } from 'liquidjs';
 import { Context, Liquid } from 'liquidjs';
 import { Fault } from '../../../kernel/errors.ts';
-import { dataPathProblem } from './turn-data.ts';
+import { dataPathProblem } from '../../language/data-path.ts';
 
 /** Limits of one text. The platform is shared: no template may hold the process up or fill its memory. */
 const MAX_SOURCE = 100_000;

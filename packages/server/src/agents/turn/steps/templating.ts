@@ -1,5 +1,5 @@
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
-import type { QuickReply, StepType } from '../step.ts';
+import type { QuickReply, StepType } from '../../step/step.ts';
 import { parseStep } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
 import { turnData } from './turn-data.ts';

@@ -1,7 +1,7 @@
 import type { DocumentRef } from '@patchbay/contract/ids';
 import { formatDocumentUri } from '@patchbay/contract/ids';
 import { PlatformError } from '../../../kernel/errors.ts';
-import type { Counters, LoadDocument, PastStep, StepTools } from '../step.ts';
+import type { Counters, LoadDocument, PastStep, StepTools } from '../../step/step.ts';
 import { createTurnMemory, type RunningMemory } from '../turn-memory.ts';
 
 /** The memory of a turn in a test: what is not given is empty. */

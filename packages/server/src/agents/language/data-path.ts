@@ -1,0 +1,63 @@
+/**
+ * The plain data that templates and `valuePath` can reach, and nothing else (platform.md 3.9). What is below an open
+ * name is the conversation's own business; a path to anything not listed is refused when saved or deployed.
+ */
+const OPEN = 'open';
+type Shape = typeof OPEN | { readonly [name: string]: Shape };
+export const DATA_SHAPE = {
+  input: OPEN,
+  context: OPEN,
+  properties: OPEN,
+  memory: {
+    current: {
+      input: OPEN,
+      expressions: OPEN,
+      intents: OPEN,
+      actions: OPEN,
+      output: OPEN,
+      quickReplies: OPEN,
+    },
+    last: { input: OPEN, expressions: OPEN, actions: OPEN, quickReplies: OPEN },
+  },
+  userInfo: { userId: OPEN },
+  conversationInfo: { conversationId: OPEN, agentId: OPEN, agentVersion: OPEN, environment: OPEN },
+} as const satisfies Shape;
+
+export type DataPath = readonly (string | number)[];
+
+/** Reads `memory.current.actions[0]`; a text that is no path to known data gives the problem as a phrase. */
+export function parseDataPath(text: string): DataPath | string {
+  if (!/^[^.[\]\s]+(\.[^.[\]\s]+|\[\d{1,9}\])*$/.test(text)) {
+    return 'must be a path such as "memory.current.actions" or "properties.items[0]"';
+  }
+  const path = [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
+    index === undefined ? name : Number(index),
+  );
+  return dataPathProblem(path) ?? path;
+}
+
+/** What is wrong with a path, as a phrase; a segment that is no text is only known in the turn and accepted. */
+export function dataPathProblem(path: readonly unknown[]): string | undefined {
+  let shape: Shape = DATA_SHAPE;
+  for (const [i, segment] of path.entries()) {
+    if (shape === OPEN || typeof segment !== 'string') return undefined;
+    const below: Shape | undefined = Object.hasOwn(shape, segment) ? shape[segment] : undefined;
+    if (below === undefined) {
+      const known = Object.keys(shape).join(', ');
+      const where = i === 0 ? '' : ` in ${path.slice(0, i).join('.')}`;
+      return `names "${segment}", which is not there${where}; known: ${known}`;
+    }
+    shape = below;
+  }
+  return undefined;
+}
+
+/** Follows a path over own members only; `undefined` where it ends. */
+export function readDataPath(data: unknown, path: DataPath): unknown {
+  let at = data;
+  for (const segment of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, segment)) return undefined;
+    at = (at as Record<string | number, unknown>)[segment];
+  }
+  return at;
+}
