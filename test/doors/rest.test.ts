@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { OPERATIONS } from '@patchbay/contract/operations';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from './platforms.ts';
@@ -131,16 +128,6 @@ describe.each(platforms)('REST of $kind', ({ start, lacks }) => {
       expect(
         (await rest('POST', '/api/v1/api-keys', { key: token, body: { scopes: ['operator'] } })).status,
       ).toBe(401);
-    });
-
-    it('have the routes the documentation says', async () => {
-      const page = await readFile(fileURLToPath(new URL('../../docs/rest.md', import.meta.url)), 'utf8');
-      const documented = [...page.matchAll(/^\| `(\w+)` \| `(\w+) (\S+)` \|$/gm)].map(
-        ([, name, method, path]) => `${name} ${method} ${path}`,
-      );
-      expect(documented).toEqual(
-        OPERATIONS.map(({ name, rest: { method, path } }) => `${name} ${method} ${path}`),
-      );
     });
   });
 

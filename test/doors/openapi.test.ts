@@ -1,0 +1,374 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { type Schema, Validator } from '@cfworker/json-schema';
+import type { Role } from '@patchbay/contract/roles';
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+// The OpenAPI document, measured against the platform that serves it.
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-roles'?: readonly Role[];
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: 'path' | 'query';
+    readonly required?: boolean;
+    readonly schema: Schema;
+    readonly example?: unknown;
+  }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content: Content }>>;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+
+/** An operation and where it is. */
+interface Route extends Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+let platform: TestPlatform;
+let served: Response;
+let text: string;
+/** Without references. */
+let document: Document;
+let routes: readonly Route[];
+
+beforeAll(async () => {
+  platform = await startTestPlatform({
+    env: {
+      PATCHBAY_TURN_TIMEOUT_SECONDS: '1',
+      PATCHBAY_HTTP_MAX_BODY_BYTES: '4096',
+      PATCHBAY_CONVERSATION_MAX_INPUT_CHARS: '500',
+    },
+  });
+  served = await fetch(`${platform.url}/api/v1/openapi.json`);
+  text = await served.text();
+  document = (await SwaggerParser.dereference(JSON.parse(text), offline)) as unknown as Document;
+  routes = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  );
+});
+afterAll(() => platform?.close());
+
+const offline = { resolve: { external: false } };
+
+const find = (operationId: string) => routes.find(route => route.operationId === operationId)!;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Sends the arguments where the document says they belong; what it does not know goes into the body, else the query. */
+async function send(
+  route: Route,
+  args: Arguments,
+  key: string | null = platform.operatorKey,
+): Promise<Answer> {
+  const inPath = route.parameters?.filter(parameter => parameter.in === 'path').map(({ name }) => name) ?? [];
+  const url = new URL(
+    platform.url + route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(args[name]))),
+  );
+  const rest = Object.entries(args).filter(([name]) => !inPath.includes(name));
+  if (!route.requestBody) for (const [name, value] of rest) url.searchParams.set(name, String(value));
+  const response = await fetch(url, {
+    method: route.method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(route.requestBody && { 'content-type': 'application/json' }),
+    },
+    ...(route.requestBody && { body: JSON.stringify(Object.fromEntries(rest)) }),
+  });
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? await response.json() : await response.text(),
+  };
+}
+
+/** The arguments of the example in the document. */
+function exampleOf({ parameters = [], requestBody }: Operation): Arguments {
+  const given = parameters.filter(({ example }) => example !== undefined);
+  return {
+    ...Object.fromEntries(given.map(({ name, example }) => [name, example])),
+    ...(requestBody?.content['application/json']?.example as Arguments | undefined),
+  };
+}
+
+function problems(schema: Schema, value: unknown): string[] {
+  return new Validator(schema, '2020-12', false)
+    .validate(value)
+    .errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
+}
+
+/** The same schema, but a member it does not name is wrong. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, closed(value)]));
+  return copy.type === 'object' && copy.properties ? { additionalProperties: false, ...copy } : copy;
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const valid = await SwaggerParser.validate(JSON.parse(text), offline);
+    expect((valid as { openapi?: string }).openapi).toMatch(/^3\.1\./);
+  });
+
+  it('is served without a credential, as it lies in the repository', async () => {
+    expect(served.status).toBe(200);
+    expect(served.headers.get('content-type')).toBe('application/json');
+    const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+    expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(file, 'utf8')));
+  });
+
+  it('has every route of the platform and no other', () => {
+    const running = platform.platform.app.routes.map(({ method, path }) => ({
+      method,
+      path: path.replaceAll(/:(\w+)/g, '{$1}'),
+    }));
+    const everyMethod = running.filter(({ method }) => method === 'ALL').map(({ path }) => path);
+    const middleware = ['/*', '/api/v1/*', '/administration/*'];
+    expect(new Set(everyMethod.filter(path => !middleware.includes(path)))).toEqual(
+      // The doors, where MCP describes itself.
+      new Set(['/mcp', '/{agentId}/mcp']),
+    );
+    expect(
+      running
+        .filter(({ method }) => method !== 'ALL')
+        .map(({ method, path }) => `${method} ${path}`)
+        .toSorted(),
+    ).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+
+  it('says truly where a credential is needed', async () => {
+    for (const route of routes) {
+      const answer = await send(route, exampleOf(route), null);
+      expect(answer.status === 401, route.operationId).toBe(route.security === undefined);
+    }
+  });
+
+  it('says truly which roles are admitted', async () => {
+    for (const role of [
+      'patchbay-editor',
+      'patchbay-user',
+      'patchbay-approver',
+      'patchbay-viewer',
+    ] as const) {
+      const { key } = await platform.addPerson([role]);
+      for (const route of routes.filter(route => route['x-roles'])) {
+        const { status, body } = await send(route, { ...exampleOf(route), unknown: 'x' }, key);
+        const refused = status === 403 && JSON.stringify(body).includes('require');
+        expect(!refused, `${route.operationId} as ${role}`).toBe(route['x-roles']!.includes(role));
+      }
+    }
+  });
+});
+
+describe('the docs page operations', () => {
+  it('has a section for every operation, with its route', async () => {
+    const page = (await send(find('administration_read_docs'), { name: 'operations' })).body;
+    const routesOnPage = [...String(page).matchAll(/^### (\w+)$.*?^- REST: `(\S+ \S+)`$/gms)];
+    expect(routesOnPage.map(([, name, route]) => `${name} ${route}`).toSorted()).toEqual(
+      routes
+        .filter(route => route['x-roles'] && route.path.startsWith('/api/v1/'))
+        .map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
+        .toSorted(),
+    );
+  });
+});
+
+describe('the examples', () => {
+  it('run in their order, and are answered as the document says', async () => {
+    /** Ids of the examples and what they are called here. */
+    const called = new Map<string, string>();
+    const learn = (example: unknown, here: unknown): void => {
+      if (typeof example === 'string' && /^(conv|key)_/.test(example)) called.set(example, String(here));
+      if (typeof example !== 'object' || example === null) return;
+      for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
+    };
+    const translated = (args: Arguments): Arguments =>
+      JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? value);
+
+    for (const route of routes) {
+      const { operationId } = route;
+      const [status, documented] = Object.entries(route.responses)[0]!;
+      const [type, { schema, example }] = Object.entries(documented.content)[0]!;
+      const strict = closed(schema) as Schema;
+      const answer = await send(route, translated(exampleOf(route)));
+      expect(answer, operationId).toMatchObject({ status: Number(status) });
+      expect(answer.headers.get('content-type'), operationId).toMatch(type);
+      expect(problems(schema, answer.body), operationId).toEqual([]);
+      expect(problems(strict, answer.body), `${operationId}, what is not documented`).toEqual([]);
+      if (example === undefined) continue;
+      expect(problems(strict, example), `${operationId}, its example`).toEqual([]);
+      learn(example, answer.body);
+    }
+  });
+
+  it('keep to the schemas of their arguments', () => {
+    for (const { operationId, parameters = [], requestBody } of routes) {
+      for (const { name, required, schema, example } of parameters) {
+        if (example === undefined) expect(required, `${operationId}: ${name}`).toBeUndefined();
+        else expect(problems(schema, example), `${operationId}: ${name}`).toEqual([]);
+      }
+      const body = requestBody?.content['application/json'];
+      if (body) expect(problems(body.schema, body.example), operationId).toEqual([]);
+    }
+  });
+});
+
+describe('the errors', () => {
+  it('are those the document lists, in its envelope: each one is provoked, but for faults of ours', async () => {
+    const listed = routes.flatMap(route =>
+      Object.entries(route.responses)
+        .filter(([status]) => Number(status) >= 400)
+        .flatMap(([status, { content }]) =>
+          codesOf(content['application/json']!.schema).map(code => `${route.operationId} ${status} ${code}`),
+        ),
+    );
+    const provoked = new Set<string>();
+    for (const [route, answer] of await provocations()) {
+      const { operationId, responses } = route;
+      const { error } = answer.body as { error: { code: string } };
+      const documented = responses[answer.status];
+      expect(
+        documented,
+        `${operationId} answers ${answer.status} ${JSON.stringify(answer.body)}`,
+      ).toBeDefined();
+      expect(problems(documented!.content['application/json']!.schema, answer.body), operationId).toEqual([]);
+      for (const header of Object.keys(documented!.headers ?? {}))
+        expect(answer.headers.get(header)).not.toBe(null);
+      provoked.add(`${operationId} ${answer.status} ${error.code}`);
+    }
+    expect([...provoked].toSorted()).toEqual(
+      listed.filter(row => !row.endsWith(' internal_error')).toSorted(),
+    );
+  });
+});
+
+/** Codes of the error envelope; none for an answer of another form. */
+function codesOf(schema: Schema): readonly string[] {
+  const narrowed = schema.allOf?.[1] as
+    | { properties: { error: { properties: { code: Schema } } } }
+    | undefined;
+  return (narrowed?.properties.error.properties.code.enum ?? []) as string[];
+}
+
+/** Everything that can go wrong, done once. */
+async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
+  const done: [Route, Answer][] = [];
+  const provoke = async (operationId: string, args: Arguments, key?: string | null) => {
+    const route = find(operationId);
+    const answer = await send(route, args, key);
+    if (answer.status >= 400) done.push([route, answer]);
+    return answer.body as Record<string, string>;
+  };
+
+  const approver = await platform.addPerson(['patchbay-approver']);
+  const editor = await platform.addPerson(['patchbay-editor']);
+  for (const { operationId, responses, requestBody, security } of routes) {
+    const example = exampleOf(find(operationId));
+    if (security === undefined) await provoke(operationId, example, null);
+    if (responses[400] && operationId !== 'administration_read_docs')
+      await provoke(operationId, { ...example, unknown: 'x' });
+    if (requestBody) await provoke(operationId, { ...example, unknown: 'x'.repeat(5_000) });
+    if (responses[403]) await provoke(operationId, example, approver.key);
+  }
+
+  await provoke('administration_read_docs', { name: 'no page' });
+  await provoke('administration_read_docs', { name: 'nothing' });
+  await provoke('read_docs', { name: 'nothing' });
+  await provoke('get_agent', { agentId: 'nobody' });
+  await provoke('get_agent', { agentId: 'demo', version: 99 });
+  await provoke('create_conversation', { agentId: 'nobody' });
+  await provoke('create_conversation', { agentId: 'demo', environment: 'test' });
+  await provoke('chat_with_agent', { agentId: 'nobody', message: 'x' });
+  await provoke('chat_with_agent', { agentId: 'demo', message: 'x', environment: 'test' });
+
+  const { conversationId } = await provoke('create_conversation', { agentId: 'demo' });
+  for (const [operation, args] of [
+    ['chat_with_agent', { agentId: 'demo', message: 'x' }],
+    ['talk_to_agent', { agentId: 'demo', message: 'x' }],
+    ['read_conversation', {}],
+    ['read_conversation_log', {}],
+  ] as const) {
+    await provoke(operation, { ...args, conversationId: 'conv_none' });
+    await provoke(operation, { ...args, conversationId }, editor.key);
+  }
+
+  await provoke('deploy_agent_file', { file: agentFile('demo') }, editor.key);
+  for (let made = 0; made <= 3; made++) await provoke('create_agent_key', { agentId: 'demo' });
+  await provoke('create_agent_key', { agentId: 'nobody' });
+  await provoke('revoke_key', { keyId: 'key_none' });
+
+  await provoke('deploy_agent_file', { file: agentFile('slow', 3_000) });
+  await provoke('create_conversation', { agentId: 'slow' });
+  await provoke('chat_with_agent', { agentId: 'slow', message: 'x' });
+  const begun = await provoke('create_conversation', { agentId: 'demo' });
+  await provoke('talk_to_agent', {
+    agentId: 'demo',
+    conversationId: begun.conversationId,
+    message: 'show progress',
+  });
+
+  // What no operation does yet: taking a role away, undeploying, deleting.
+  const { store } = platform.platform;
+  const admin = await platform.addPerson(['patchbay-admin']);
+  const known = await provoke('create_conversation', { agentId: 'demo' }, admin.key);
+  await store.commit(db =>
+    db.updateTable('users').set({ roles: '["patchbay-user"]' }).where('id', '=', admin.userId).execute(),
+  );
+  await provoke(
+    'talk_to_agent',
+    { agentId: 'demo', conversationId: known.conversationId, message: 'x' },
+    admin.key,
+  );
+
+  await provoke('deploy_agent_file', { file: agentFile('lost') });
+  const left = await provoke('create_conversation', { agentId: 'lost' });
+  await store.commit(async db => {
+    await db.deleteFrom('deployments').where('agent_id', '=', 'lost').execute();
+    await db
+      .updateTable('documents')
+      .set({ deleted: 1 })
+      .where('type', '=', 'rules')
+      .where('id', '=', 'lost')
+      .execute();
+  });
+  await provoke('talk_to_agent', { agentId: 'lost', conversationId: left.conversationId, message: 'x' });
+  await provoke('deploy_agent_file', { file: agentFile('lost') });
+  return done;
+}
+
+/** An agent that answers everything with one word, typing for so long. */
+function agentFile(agent: string, delay = 0) {
+  return {
+    agent,
+    name: agent,
+    description: 'Made by a test.',
+    rules: { behaviorGroups: [{ name: 'always', rules: [{ name: 'answer', actions: ['answer'] }] }] },
+    output: {
+      outputSet: [
+        { action: 'answer', outputs: [{ valueAlternatives: [{ type: 'text', text: 'Yes.', delay }] }] },
+      ],
+    },
+  };
+}
