@@ -33,6 +33,7 @@ export async function openPostgres(options: {
     );
   }
   const pool = new pg.Pool({
+    Client: PreparingClient,
     connectionString: options.url,
     application_name: 'patchbay',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -65,6 +66,35 @@ export async function openPostgres(options: {
     throw error;
   }
   return opened;
+}
+
+/** Statements the server keeps parsed and planned on each connection. Beyond so many, texts are of the moment. */
+const MAX_PREPARED = 500;
+
+/**
+ * Has every text with parameters prepared once a connection and runs it by its name: planning the joins of a turn costs the
+ * server more than running them.
+ */
+class PreparingClient extends pg.Client {
+  readonly #names = new Map<string, string>();
+
+  override query(...args: unknown[]): never {
+    const [text, values] = args;
+    const isPlain = typeof text === 'string' && Array.isArray(values) && values.length > 0;
+    const name = isPlain ? this.#nameOf(text) : undefined;
+    const query = super.query as (...args: unknown[]) => never;
+    return name === undefined
+      ? query.apply(this, args)
+      : query.call(this, { name, text, values }, ...args.slice(2));
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= MAX_PREPARED) return known;
+    const name = `patchbay_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
 }
 
 /** Rows as SQLite gives them: every number a number, booleans 0 and 1, bytes without Node's Buffer. Anything else as `pg` does. */
