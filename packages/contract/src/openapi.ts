@@ -15,7 +15,7 @@ const REST_ROOT = '/api/v1';
 
 const DESCRIPTION = [
   'Every operation of the platform, with the names, defaults and rights it also has as a tool of the operator door and as a command. The doors for MCP clients are not here: MCP describes itself.',
-  'A request whose `Host` or `Origin` is not ours is refused before any of this, with status 403 and a JSON-RPC error.',
+  'A request whose `Host` or `Origin` is not ours is refused before any of this, with status 403.',
 ].join('\n\n');
 
 const SEED_NAMES = {

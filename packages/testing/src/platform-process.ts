@@ -27,7 +27,6 @@ export async function startPlatformProcess(options: {
   const child = spawn(process.execPath, [COMMAND, 'up'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
-      PATH: process.env.PATH,
       HOME: options.dataDir,
       PATCHBAY_DATA_DIR: options.dataDir,
       PATCHBAY_PORT: '0',

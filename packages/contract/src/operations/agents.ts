@@ -64,7 +64,12 @@ export const getAgent = defineOperation({
   description: 'One version of an agent configuration with name and description.',
   input: z.object({
     agentId: z.string().describe('Id of the agent'),
-    version: z.int().min(0).optional().describe('Optional. Version to read; if omitted or 0, the latest'),
+    version: z
+      .int()
+      .min(0)
+      .max(999_999_999)
+      .optional()
+      .describe('Optional. Version to read; if omitted or 0, the latest'),
   }),
   output: z.object({
     agentId: z.string(),

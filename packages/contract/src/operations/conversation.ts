@@ -69,14 +69,20 @@ const talkResult = {
   conversationId: z.string().optional(),
   agentId: z.string().optional(),
   environment: z.enum(ENVIRONMENTS).optional(),
-  agentResponse: z.string().optional(),
-  agentResponseParts: z.array(z.string()).optional(),
-  quickReplies: z.array(z.string()).optional(),
+  agentResponse: z.string().optional().describe('The reply as one text'),
+  agentResponseParts: z
+    .array(z.string())
+    .optional()
+    .describe('The bubbles of the reply, when there are several'),
+  quickReplies: z.array(z.string()).optional().describe('What a person may pick next'),
   actions: z.array(z.string()).optional(),
   conversationState: z.enum(CONVERSATION_STATES).optional(),
   response: conversationSnapshotSchema.optional(),
-  status: z.enum(['BUSY', 'CONVERSATION_NOT_ACTIVE']).optional(),
-  message: z.string().optional(),
+  status: z
+    .enum(['BUSY', 'CONVERSATION_NOT_ACTIVE'])
+    .optional()
+    .describe('Why the message was not processed; absent when it was'),
+  message: z.string().optional().describe('The status in a sentence'),
 };
 export const talkResultSchema = z.object(talkResult);
 export type TalkResult = z.infer<typeof talkResultSchema>;
@@ -107,7 +113,7 @@ export const talkToAgent = defineOperation({
   name: 'talk_to_agent',
   title: 'Talk to an agent in a conversation',
   description:
-    'Sends a message into a conversation and waits for the reply, 60 seconds at the most. A conversation that is busy with another message answers status BUSY and has not processed this one.',
+    'Sends a message into a conversation and waits for the reply, up to the turn limit (60 seconds by default). A conversation that is busy with another message answers status BUSY and has not processed this one.',
   input: z.object({
     agentId: z.string().describe('Id of the agent the conversation belongs to'),
     conversationId: z.string().describe('Id of the conversation, from create_conversation'),
@@ -152,7 +158,7 @@ export const readConversation = defineOperation({
   description:
     'What a conversation holds: state, steps and outputs. By default only the latest step; set currentStepOnly to false for all of them.',
   input: z.object({
-    agentId: z.string().optional().describe('Optional and ignored: the conversation knows its agent'),
+    agentId: z.string().optional().describe('Deprecated and ignored: the conversation knows its agent'),
     conversationId: z.string().describe('Id of the conversation'),
     environment: ignoredEnvironment,
     currentStepOnly: z.boolean().default(true).describe('Optional. Only the latest step; default: true'),
@@ -227,7 +233,7 @@ export const listConversations = defineOperation({
         agentName: z.string(),
         userId: z.string(),
         agentResource: z.string(),
-        conversationStepSize: z.int(),
+        conversationStepSize: z.int().describe('Number of turns, the greeting included'),
         environment: z.enum(ENVIRONMENTS),
         conversationState: z.enum(CONVERSATION_STATES),
         createdOn: z.int(),

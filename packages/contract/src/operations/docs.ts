@@ -4,7 +4,7 @@ import { defineOperation, READS } from '../operation.ts';
 export const listDocs = defineOperation({
   name: 'list_docs',
   title: 'List documentation pages',
-  description: 'Names of the pages of the Patchbay documentation, one per line. Read one with read_docs.',
+  description: 'Names of the pages of the Patchbay documentation. Read one with read_docs.',
   input: z.object({}),
   output: z.object({ count: z.int(), docs: z.array(z.string()) }),
   tier: 'docs',

@@ -70,8 +70,10 @@ export function createHttpApp(deps: {
     if (checked.ok) return next();
     const { header, value, setting } = checked.refusal;
     log.warn('request refused', { header, value: value.slice(0, 100) });
-    const message = `This ${header} is not served here; the setting ${setting} can add it.`;
-    return jsonRpcErrorResponse(null, { code: 403, message, data: { code: 'forbidden' } }, 403);
+    throw new PlatformError(
+      'forbidden',
+      `This ${header} is not served here; the setting ${setting} can add it.`,
+    );
   });
 
   app.use(async (c, next) => {

@@ -6,7 +6,7 @@ import { isObject } from './json-rpc.ts';
 export const OLDER_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 /** What a client that names no revision is taken to speak (mcp.md 1.6). */
 export const ASSUMED_REVISION = '2025-03-26';
-export const STATELESS_REVISION = '2026-07-28';
+const STATELESS_REVISION = '2026-07-28';
 
 /** Only a caller that names the event stream gets one: curl's any-type default is answered as JSON (B-42). */
 export function acceptsStream(headers: Headers): boolean {
