@@ -2,6 +2,7 @@
 // Plain JavaScript, because an old Node must be able to read it: it finds a Node that can run the rest.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
+import module from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,8 @@ const NEEDED = 24;
 const main = new URL('../src/main.ts', import.meta.url);
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
+  // What was compiled once is not compiled again at the next start; where the folder cannot be written, all goes on without.
+  module.enableCompileCache?.(fileURLToPath(new URL('../../../node_modules/.cache/patchbay', import.meta.url)));
   await import(main.href);
 } else {
   const node = findPinnedNode();
