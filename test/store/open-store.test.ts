@@ -58,10 +58,11 @@ describe.each(engines)('openStore on %s', engine => {
       },
     };
     const { options } = store;
+    const clock = { now: () => 0, sleep: async () => {} };
     const opened =
       options.kind === 'sqlite'
-        ? openSqlite({ file: options.file, clock: { now: () => 0, sleep: async () => {} } })
-        : await openPostgres(options);
+        ? openSqlite({ file: options.file, clock })
+        : await openPostgres({ ...options, clock });
     try {
       await expect(migrate(opened, [foundation, halfDone])).rejects.toThrow('power cut');
     } finally {

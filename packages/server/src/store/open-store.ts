@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './migrations/migrations.ts';
@@ -24,13 +25,17 @@ export type StoreOptions =
  * Connects, brings the tables up to date and hands out the store.
  * Rejects with a `PlatformError` when the database cannot be reached, is of a kind we refuse, or is newer than this program.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(
+  options: StoreOptions,
+  { logger }: { readonly logger?: Logger } = {},
+): Promise<Store> {
   const opened =
     options.kind === 'sqlite'
-      ? openSqlite({ file: options.file, clock: options.clock ?? systemClock })
-      : await openPostgres(options);
+      ? openSqlite({ file: options.file, clock: options.clock ?? systemClock, logger })
+      : await openPostgres({ ...options, clock: systemClock, logger });
   try {
     await migrate(opened);
+    await opened.listen();
   } catch (error) {
     await opened.close();
     throw error;
@@ -39,6 +44,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     engine: opened.engine,
     db: opened.db.withPlugin(refusesInsideUnit),
     commit: opened.commit,
+    subscribe: opened.subscribe,
     close: opened.close,
   };
 }

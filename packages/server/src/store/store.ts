@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { EventListener } from '../kernel/events.ts';
 import type { TableManifest } from './manifest.ts';
 import type { Schema } from './schema.ts';
 
@@ -10,6 +11,8 @@ export interface Engine {
   readonly kind: 'sqlite' | 'postgres';
   /** The tables as they are in the database, for the manifest. */
   describe(db: Db): Promise<TableManifest[]>;
+  /** Can rows be claimed past those another node is just claiming? With one process there is no other. */
+  readonly skipsLocked: boolean;
 }
 
 export interface Store {
@@ -23,6 +26,11 @@ export interface Store {
    * PostgreSQL each is a transaction, run again when the server broke it off for another one's sake.
    */
   commit<T>(unit: (db: Db) => Promise<T>): Promise<T>;
+  /**
+   * Hears what units publish (see `publish`): of this node before `commit` resolves, of others on the same database within
+   * milliseconds while the connection for it holds, and `resync` after it did not. Answers how to stop.
+   */
+  subscribe(listener: EventListener): () => void;
   /** Waits for the units that are under way. */
   close(): Promise<void>;
 }

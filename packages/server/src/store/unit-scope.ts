@@ -1,19 +1,42 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KyselyPlugin } from 'kysely';
 import { Fault } from '../kernel/errors.ts';
+import type { PlatformEvent } from '../kernel/events.ts';
 import type { Db } from './store.ts';
 
-/** Open while the unit runs; what a unit has started and left behind may use the store again afterwards. */
-const current = new AsyncLocalStorage<{ open: boolean }>();
+/** A unit while it runs; what it has started and left behind may use the store again afterwards. */
+interface UnitScope {
+  open: boolean;
+  readonly db: Db;
+  readonly events: PlatformEvent[];
+}
+
+const current = new AsyncLocalStorage<UnitScope>();
+
+/** What a unit came to, and the news to tell when it is committed. */
+export interface UnitResult<T> {
+  readonly value: T;
+  readonly events: readonly PlatformEvent[];
+}
 
 /** Runs a unit with its handle. */
-export async function runUnit<T>(db: Db, unit: (db: Db) => Promise<T>): Promise<T> {
-  const scope = { open: true };
+export async function runUnit<T>(db: Db, unit: (db: Db) => Promise<T>): Promise<UnitResult<T>> {
+  const scope: UnitScope = { open: true, db, events: [] };
   try {
-    return await current.run(scope, () => unit(db));
+    return { value: await current.run(scope, () => unit(db)), events: scope.events };
   } finally {
     scope.open = false;
   }
+}
+
+/** Where the running unit keeps its news. Throws when `db` is not the handle of a unit that runs here. */
+export function eventsOfUnit(db: Db): PlatformEvent[] {
+  const scope = current.getStore();
+  if (scope?.open && scope.db === db) return scope.events;
+  throw new Fault(
+    'published_outside_unit',
+    'News was published outside commit(): it leaves with the commit of a unit, through the handle of that unit.',
+  );
 }
 
 /**

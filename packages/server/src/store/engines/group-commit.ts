@@ -2,14 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
 import { Fault } from '../../kernel/errors.ts';
+import type { PlatformEvent } from '../../kernel/events.ts';
 import type { Db, Store } from '../store.ts';
-import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
+import { refuseInsideUnit, runUnit, type UnitResult } from '../unit-scope.ts';
 
 /** Units that share one transaction at the most: SQLite runs on the main thread, and others want a turn between two groups. */
 const MAX_GROUP = 64;
 
 interface Waiting {
-  readonly run: (db: Db) => Promise<unknown>;
+  readonly run: (db: Db) => Promise<UnitResult<unknown>>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -17,11 +18,13 @@ interface Waiting {
 /**
  * `commit` for an engine with one connection, where waiting for the disk is the cost: units that wait together share one
  * transaction, in the order they came, each behind its own savepoint. A failing unit is undone and rejects alone; when the
- * shared transaction is lost, all of its units reject and none is stored.
+ * shared transaction is lost, all of its units reject and none is stored. `tell` hears what a unit published before the unit is
+ * answered.
  */
 export function createGroupCommit(
   database: DatabaseSync,
   db: Db,
+  tell: (event: PlatformEvent) => void,
 ): {
   readonly commit: Store['commit'];
   /** Resolves when no unit waits or runs. */
@@ -34,7 +37,7 @@ export function createGroupCommit(
     while (waiting.length > 0) {
       // Not a microtask: requests that arrived in one round of the event loop have all been read only after it.
       await new Promise(resolve => setImmediate(resolve));
-      await runGroup(database, db, waiting.splice(0, MAX_GROUP));
+      await runGroup(database, db, tell, waiting.splice(0, MAX_GROUP));
     }
     running = undefined;
   }
@@ -56,7 +59,12 @@ export function createGroupCommit(
   };
 }
 
-async function runGroup(database: DatabaseSync, db: Db, group: readonly Waiting[]): Promise<void> {
+async function runGroup(
+  database: DatabaseSync,
+  db: Db,
+  tell: (event: PlatformEvent) => void,
+  group: readonly Waiting[],
+): Promise<void> {
   const answers: (() => void)[] = [];
   try {
     await db.connection().execute(async connection => {
@@ -65,8 +73,11 @@ async function runGroup(database: DatabaseSync, db: Db, group: readonly Waiting[
         for (const { run, resolve, reject } of group) {
           database.exec('savepoint unit');
           try {
-            const value = await run(connection);
-            answers.push(() => resolve(value));
+            const { value, events } = await run(connection);
+            answers.push(() => {
+              for (const event of events) tell(event);
+              resolve(value);
+            });
           } catch (error) {
             if (database.isTransaction) database.exec('rollback to unit');
             answers.push(() => reject(error));

@@ -23,5 +23,8 @@ export interface OpenedEngine {
   /** One transaction that no other node can be inside at the same time. */
   exclusively<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly commit: Store['commit'];
+  readonly subscribe: Store['subscribe'];
+  /** Begins to hear of other nodes, once the tables are there. Resolves when it does, or when it cannot for now. */
+  listen(): Promise<void>;
   close(): Promise<void>;
 }

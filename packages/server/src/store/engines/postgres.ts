@@ -1,11 +1,15 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
+import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { createListeners } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db, Store } from '../store.ts';
 import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
 import type { MigrationWords, OpenedEngine } from './opened-engine.ts';
 import { describePostgres } from './postgres-catalog.ts';
+import { createPostgresNews, type PostgresNews } from './postgres-news.ts';
 
 const WORDS: MigrationWords = {
   int: sql.raw('bigint'),
@@ -24,6 +28,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function openPostgres(options: {
   readonly url: string;
   readonly schema?: string;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
 }): Promise<OpenedEngine> {
   const schema = options.schema;
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
@@ -32,21 +38,27 @@ export async function openPostgres(options: {
       `The database schema "${schema}" must be of a-z, 0-9 and _, 63 characters at most.`,
     );
   }
-  const pool = new pg.Pool({
-    Client: PreparingClient,
+  const connection = {
     connectionString: options.url,
-    application_name: 'patchbay',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    types: { getTypeParser },
     ...(schema !== undefined && { options: `-c search_path=${schema}` }),
+  };
+  const pool = new pg.Pool({
+    ...connection,
+    Client: PreparingClient,
+    application_name: 'patchbay',
+    types: { getTypeParser },
   });
   // The pool drops a connection that breaks while idle; the next query opens another or says why it cannot.
   pool.on('error', () => {});
   const db: Db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const listeners = createListeners(options.logger);
+  const news = createPostgresNews({ ...options, connection, listeners });
   const opened: OpenedEngine = {
     engine: {
       kind: 'postgres',
       describe: describePostgres,
+      skipsLocked: true,
     },
     db,
     words: WORDS,
@@ -56,8 +68,13 @@ export async function openPostgres(options: {
         if (schema !== undefined) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
         return work(trx);
       }),
-    commit: createCommit(db),
-    close: () => db.destroy(),
+    commit: createCommit(db, news),
+    subscribe: listeners.subscribe,
+    listen: news.listen,
+    close: async () => {
+      await news.close();
+      await db.destroy();
+    },
   };
   try {
     await refuseUnfitServer(db);
@@ -147,12 +164,18 @@ async function refuseUnfitServer(db: Db): Promise<void> {
 const BROKEN_OFF = new Set(['40001', '40P01']);
 const MAX_ATTEMPTS = 5;
 
-function createCommit(db: Db): Store['commit'] {
+function createCommit(db: Db, news: PostgresNews): Store['commit'] {
   return async unit => {
     refuseInsideUnit('commit() was called');
     for (let attempt = 1; ; attempt++) {
       try {
-        return await db.transaction().execute(trx => runUnit(trx, unit));
+        const { value, events } = await db.transaction().execute(async trx => {
+          const result = await runUnit(trx, unit);
+          await news.send(trx, result.events);
+          return result;
+        });
+        news.tellHere(events);
+        return value;
       } catch (error) {
         if (attempt === MAX_ATTEMPTS || !BROKEN_OFF.has(sqlState(error))) throw error;
       }

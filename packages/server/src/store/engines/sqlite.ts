@@ -3,6 +3,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { createListeners } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -25,16 +27,22 @@ const BUSY_TIMEOUT_MS = 5_000;
  * Opens the embedded engine on a file, which only its owner may read, or in `:memory:`.
  * Every commit is on the disk before it is answered.
  */
-export function openSqlite(options: { readonly file: string; readonly clock: Clock }): OpenedEngine {
+export function openSqlite(options: {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}): OpenedEngine {
   const database = openDatabase(options.file);
   const db: Db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: adapt(database) }) });
-  const group = createGroupCommit(database, db);
+  const listeners = createListeners(options.logger);
+  const group = createGroupCommit(database, db, event => listeners.tell(event, 'here'));
   // Whole numbers stay whole only as bigint.
   database.function('now_ms', () => BigInt(options.clock.now()));
   return {
     engine: {
       kind: 'sqlite',
       describe: describeSqlite,
+      skipsLocked: false,
     },
     db,
     words: WORDS,
@@ -50,6 +58,9 @@ export function openSqlite(options: { readonly file: string; readonly clock: Clo
         }
       }),
     commit: group.commit,
+    subscribe: listeners.subscribe,
+    // One process has the file: what others do, it does itself.
+    listen: async () => {},
     close: async () => {
       await group.idle();
       await db.connection().execute(async () => database.exec('pragma wal_checkpoint(truncate)'));

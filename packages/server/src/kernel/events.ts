@@ -1,0 +1,26 @@
+/**
+ * The news of the platform: the whole list, each a plain value that names what is no longer as it was. The tables stay the
+ * truth: news may be lost on the way and says only where to look again.
+ */
+export type PlatformEvent =
+  /** A key was revoked. */
+  | { readonly kind: 'key-changed'; readonly keyId: string }
+  /** A person has other roles. */
+  | { readonly kind: 'user-changed'; readonly userId: string }
+  /** An agent has another name, description or access, or is no longer there. */
+  | { readonly kind: 'agent-changed'; readonly agentId: string }
+  /** A client no longer waits for a call of its session, on whichever node it runs. */
+  | { readonly kind: 'call-cancelled'; readonly call: string }
+  /** Calls a node has let in since it last said so, by credential and agent. */
+  | { readonly kind: 'calls-counted'; readonly calls: Readonly<Record<string, number>> }
+  /** A job may run at once. */
+  | { readonly kind: 'job-added'; readonly job: string };
+
+/** `resync`: news of other nodes may have been missed, so whatever is kept in memory has to be looked up again. */
+export type HeardEvent = PlatformEvent | { readonly kind: 'resync' };
+
+/** Told after the commit of what the event is about, in order. Returns at once and throws nothing. */
+export type EventListener = (event: HeardEvent, origin: EventOrigin) => void;
+
+/** This node or another one on the same database. */
+export type EventOrigin = 'here' | 'elsewhere';

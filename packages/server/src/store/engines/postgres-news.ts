@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Clock } from '../../kernel/clock.ts';
+import type { PlatformEvent } from '../../kernel/events.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { Listeners } from '../events.ts';
+import type { Db } from '../store.ts';
+
+/** Each schema is a platform of its own. Its name may be as long as a channel's, so its digest stands for it. */
+const CHANNEL = "'patchbay_' || md5(current_schema())";
+
+/** A connection that went silent without a word is found by asking: this often, and not answered for so long. */
+const ASK_EVERY_MS = 2_000;
+const ANSWER_WITHIN_MS = 5_000;
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 10_000;
+/** How long a goodbye may take before the connection is left to the server. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** News between the nodes of one database, by NOTIFY. */
+export interface PostgresNews {
+  /** Sends with the transaction: nobody hears of one that is rolled back. */
+  send(trx: Db, events: readonly PlatformEvent[]): Promise<void>;
+  /** Tells this process, at once and also while nothing is heard. */
+  tellHere(events: readonly PlatformEvent[]): void;
+  /** Resolves when this node hears, or when it cannot for now; it goes on trying until `close`. */
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createPostgresNews(options: {
+  readonly connection: pg.ClientConfig;
+  readonly listeners: Listeners;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}): PostgresNews {
+  const { connection, listeners, clock, logger } = options;
+  /** Names this store in its messages: what it hears of itself has been told already. */
+  const self = randomUUID();
+  const closing = new AbortController();
+  let running: Promise<void> | undefined;
+
+  function hear(message: string): void {
+    try {
+      const { from, event } = JSON.parse(message) as { from: string; event: PlatformEvent };
+      if (from !== self) listeners.tell(event, 'elsewhere');
+    } catch (error) {
+      // Whoever may connect to the database may write to the channel.
+      logger?.warn('A message of another node could not be read', { error });
+    }
+  }
+
+  /** Listens until the connection is lost or the store closes; always rejects. */
+  async function listenOnce(onHearing: () => void): Promise<never> {
+    const client = new pg.Client({
+      ...connection,
+      application_name: 'patchbay news',
+      keepAlive: true,
+      query_timeout: ANSWER_WITHIN_MS,
+    });
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => {});
+    client.on('error', lost.reject);
+    client.on('end', () => lost.reject(new Error('The server ended the connection.')));
+    client.on('notification', ({ payload }) => hear(payload ?? ''));
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ channel: string }>(`select ${CHANNEL} as channel`);
+      await client.query(`listen ${client.escapeIdentifier(rows[0]!.channel)}`);
+      // What was said before is lost, also between two connections.
+      listeners.tell({ kind: 'resync' }, 'elsewhere');
+      onHearing();
+      const asking = askAgainAndAgain(client);
+      asking.catch(() => {});
+      return await Promise.race([lost.promise, asking]);
+    } finally {
+      const closed = new AbortController();
+      const late = clock.sleep(CLOSE_WITHIN_MS, closed.signal).catch(() => {});
+      await Promise.race([client.end().catch(() => {}), late]);
+      closed.abort();
+    }
+  }
+
+  async function askAgainAndAgain(client: pg.Client): Promise<never> {
+    for (;;) {
+      await clock.sleep(ASK_EVERY_MS, closing.signal);
+      await client.query('select 1');
+    }
+  }
+
+  async function listenAgainAndAgain(onFirst: () => void): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    while (!closing.signal.aborted) {
+      try {
+        await listenOnce(() => {
+          retryMs = FIRST_RETRY_MS;
+          onFirst();
+        });
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        logger?.warn('News of other nodes is not heard for now', { retryMs, error });
+      }
+      onFirst();
+      await clock.sleep(retryMs, closing.signal).catch(() => {});
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+    }
+  }
+
+  return {
+    async send(trx, events) {
+      if (events.length === 0) return;
+      const messages = JSON.stringify(events.map(event => JSON.stringify({ from: self, event })));
+      // One text for any number of them, so that the server prepares it once.
+      await sql`select pg_notify(${sql.raw(CHANNEL)}, message)
+        from json_array_elements_text(${messages}::json) as said (message)`.execute(trx);
+    },
+    tellHere(events) {
+      for (const event of events) listeners.tell(event, 'here');
+    },
+    listen: () =>
+      new Promise(resolve => {
+        running ??= listenAgainAndAgain(resolve);
+      }),
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}

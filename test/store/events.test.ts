@@ -1,0 +1,180 @@
+import { type EngineName, engines, openTestStore, type TestStore } from '@patchbay/testing/stores';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { HeardEvent } from '../../packages/server/src/kernel/events.ts';
+import { createAnnouncer, publish } from '../../packages/server/src/store/events.ts';
+import { openStore } from '../../packages/server/src/store/open-store.ts';
+import type { Db, Store } from '../../packages/server/src/store/store.ts';
+
+const keyChanged = (keyId: string) => ({ kind: 'key-changed', keyId }) as const;
+
+/** Everything a store hears from now on, as `origin kind key`. */
+function listen(store: Store): string[] {
+  const heard: string[] = [];
+  store.subscribe((event, origin) => heard.push([origin, ...Object.values(event)].join(' ')));
+  return heard;
+}
+
+async function openAnother(store: TestStore): Promise<Store & AsyncDisposable> {
+  const other = await openStore(store.options);
+  return { ...other, [Symbol.asyncDispose]: other.close };
+}
+
+/** Ends the connections that listen, as a restart of the server or a firewall would. */
+async function cutListening(db: Db): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'patchbay news' and datname = current_database()`.execute(db);
+}
+
+describe.each(engines)('events on %s', engine => {
+  it('are heard here before commit answers, in their order', async () => {
+    await using store = await openTestStore(engine);
+    const heard = listen(store);
+    await store.commit(async db => {
+      publish(db, keyChanged('one'));
+      publish(db, keyChanged('two'));
+      expect(heard).toEqual([]);
+    });
+    expect(heard).toEqual(['here key-changed one', 'here key-changed two']);
+  });
+
+  it('never leave without the commit', async () => {
+    await using store = await openTestStore(engine);
+    const heard = listen(store);
+    const failing = store.commit(async db => {
+      publish(db, keyChanged('undone'));
+      throw new Error('on second thoughts');
+    });
+    const [failed] = await Promise.allSettled([
+      failing,
+      store.commit(async db => publish(db, keyChanged('kept'))),
+    ]);
+    expect(failed.status).toBe('rejected');
+    expect(heard).toEqual(['here key-changed kept']);
+  });
+
+  it('belong to a unit and its handle', async () => {
+    await using store = await openTestStore(engine);
+    const outside = expect.objectContaining({ code: 'published_outside_unit' });
+    expect(() => publish(store.db, keyChanged('a'))).toThrow(outside);
+    let kept: Db | undefined;
+    await store.commit(async db => {
+      kept = db;
+      expect(() => publish(store.db, keyChanged('a'))).toThrow(outside);
+    });
+    expect(() => publish(kept!, keyChanged('a'))).toThrow(outside);
+  });
+
+  it('are refused above the size a message may have', async () => {
+    await using store = await openTestStore(engine);
+    const publishing = (text: string) => store.commit(async db => publish(db, keyChanged(text)));
+    await publishing('á'.repeat(3_400));
+    await expect(publishing('á'.repeat(3_500))).rejects.toMatchObject({ code: 'event_too_large' });
+  });
+
+  it('reach everybody who listens, also after one of them failed, until they stop', async () => {
+    await using store = await openTestStore(engine);
+    store.subscribe(() => {
+      throw new Error('a listener with a fault');
+    });
+    const heard: HeardEvent[] = [];
+    const stop = store.subscribe(event => heard.push(event));
+    await store.commit(async db => publish(db, keyChanged('one')));
+    stop();
+    await store.commit(async db => publish(db, keyChanged('two')));
+    expect(heard).toEqual([keyChanged('one')]);
+  });
+
+  it('without a change of tables share commits, however many there are', async () => {
+    await using store = await openTestStore(engine);
+    let commits = 0;
+    const announce = createAnnouncer({
+      store: {
+        commit: unit => {
+          commits += 1;
+          return store.commit(unit);
+        },
+      },
+    });
+    const heard = listen(store);
+    for (let count = 0; count < 500; count += 1) announce(keyChanged(String(count)));
+    await expect.poll(() => heard.length).toBe(500);
+    expect(heard[499]).toBe('here key-changed 499');
+    expect(commits).toBe(2);
+  });
+});
+
+describe('events between two stores on one database', () => {
+  const engine: EngineName = 'postgres';
+
+  it('are heard by the other one within milliseconds, and by their own once', async () => {
+    await using store = await openTestStore(engine);
+    await using other = await openAnother(store);
+    const heard = [listen(store), listen(other)];
+    await store.commit(async db => publish(db, keyChanged('one')));
+    await expect.poll(() => heard[1], { interval: 1, timeout: 500 }).toEqual(['elsewhere key-changed one']);
+    await other.commit(async db => publish(db, keyChanged('two')));
+    await expect
+      .poll(() => heard[0], { interval: 1, timeout: 500 })
+      .toEqual(['here key-changed one', 'elsewhere key-changed two']);
+    expect(heard[1]).toEqual(['elsewhere key-changed one', 'here key-changed two']);
+  });
+
+  it('stay within their schema', async () => {
+    await using store = await openTestStore(engine);
+    await using stranger = await openTestStore(engine);
+    await using other = await openAnother(store);
+    const heard = [listen(stranger), listen(other)];
+    await store.commit(async db => publish(db, keyChanged('one')));
+    await expect.poll(() => heard[1]).toHaveLength(1);
+    expect(heard[0]).toEqual([]);
+  });
+
+  it('are not heard when the transaction is rolled back or runs again', async () => {
+    await using store = await openTestStore(engine);
+    await using other = await openAnother(store);
+    const heard = listen(other);
+    await expect(
+      store.commit(async db => {
+        publish(db, keyChanged('undone'));
+        await sql`select 1 / 0`.execute(db);
+      }),
+    ).rejects.toThrow('division by zero');
+    let runs = 0;
+    await store.commit(async db => {
+      runs += 1;
+      publish(db, keyChanged('once'));
+      if (runs === 1) await sql`do $$ begin raise sqlstate '40001'; end $$`.execute(db);
+    });
+    await expect.poll(() => heard).toEqual(['elsewhere key-changed once']);
+  });
+
+  it('are followed by resync after the connection was cut, and heard again', async () => {
+    await using store = await openTestStore(engine);
+    await using other = await openAnother(store);
+    const heard = listen(other);
+    await cutListening(store.db);
+    await expect.poll(() => heard).toEqual(['elsewhere resync']);
+    await store.commit(async db => publish(db, keyChanged('after')));
+    await expect.poll(() => heard).toEqual(['elsewhere resync', 'elsewhere key-changed after']);
+  });
+
+  it('that nobody wrote are ignored, and told to the log', async () => {
+    await using store = await openTestStore(engine);
+    const warnings: string[] = [];
+    const log = {
+      debug: () => {},
+      info: () => {},
+      warn: (message: string) => warnings.push(message),
+      error: () => {},
+      child: () => log,
+    };
+    const other = await openStore(store.options, { logger: log });
+    const heard = listen(other);
+    await sql`select pg_notify('patchbay_' || md5(current_schema()), 'hello')`.execute(store.db);
+    await store.commit(async db => publish(db, keyChanged('after')));
+    await expect.poll(() => heard).toEqual(['elsewhere key-changed after']);
+    expect(warnings).toEqual(['A message of another node could not be read']);
+    await other.close();
+  });
+});
