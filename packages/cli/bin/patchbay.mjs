@@ -12,7 +12,9 @@ const main = new URL('../src/main.ts', import.meta.url);
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
   // What was compiled once is not compiled again at the next start; where the folder cannot be written, all goes on without.
-  module.enableCompileCache?.(fileURLToPath(new URL('../../../node_modules/.cache/patchbay', import.meta.url)));
+  module.enableCompileCache?.(
+    fileURLToPath(new URL('../../../node_modules/.cache/patchbay', import.meta.url)),
+  );
   await import(main.href);
 } else {
   const node = findPinnedNode();
