@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Expectations } from './expectations.ts';
 import { type Door, runNode, type Verdict } from './judge.ts';
 
 const CLI = join(
@@ -23,23 +24,6 @@ interface Step {
   readonly wrongKey?: boolean;
   /** Given the result, or the error where the answer is none. */
   readonly problem: (answer: unknown) => string | undefined;
-}
-
-/** What a door must show to a client that knows nothing of it. */
-export interface Expectations {
-  /** Names of all tools, in the order of the list. */
-  readonly tools: readonly string[];
-  /** A call that works, with text its answer must contain. */
-  readonly call: { readonly tool: string; readonly args: Record<string, string>; readonly answers: string };
-  /** A call the door refuses: as a tool error where the answer is a result, else as an error of the request. */
-  readonly refusedCall: {
-    readonly tool: string;
-    readonly args: Record<string, string>;
-    readonly as: 'toolError' | 'requestError';
-    readonly says: string;
-  };
-  /** A resource and text it must contain, at the door that has resources. */
-  readonly resource?: { readonly uri: string; readonly contains: string };
 }
 
 /** Drives the unmodified Inspector command line through one door in one era, each step in a process of its own. */

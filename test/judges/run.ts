@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { OPERATIONS } from '@patchbay/contract/operations';
 import { startTestPlatform } from '@patchbay/testing/platform';
+import { STOCK_CLIENTS } from './clients/clients.ts';
+import { judgeStockClient } from './clients/judge-stock-client.ts';
 import { judgeConformance, REQUIREMENT_SETS } from './conformance.ts';
-import { ERAS, type Era, type Expectations, judgeInspector } from './inspector.ts';
+import { EXPECTATIONS } from './expectations.ts';
+import { ERAS, type Era, judgeInspector } from './inspector.ts';
 import { installPinned } from './install-pinned.ts';
 import type { Door, Verdict } from './judge.ts';
 
@@ -32,6 +35,7 @@ const { values: options } = parseArgs({
 
 async function judgeAll(): Promise<boolean> {
   await installPinned(import.meta.dirname);
+  await installPinned(join(import.meta.dirname, 'clients'));
   const judged = options.url === undefined ? await bootPlatform() : runningPlatform(options.url);
   let passed = 0;
   let failed = 0;
@@ -59,22 +63,13 @@ function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
     ...doors.flatMap(door =>
       (Object.keys(ERAS) as Era[]).map(era => () => judgeInspector(door, era, EXPECTATIONS[door.name])),
     ),
+    ...STOCK_CLIENTS.flatMap(client =>
+      client.doors.map(
+        name => () => judgeStockClient(client, { door: judged[name], operator: judged.operator }),
+      ),
+    ),
   ];
 }
-
-const EXPECTATIONS: Record<Door['name'], Expectations> = {
-  operator: {
-    tools: OPERATIONS.filter(operation => operation.tool).map(operation => operation.name),
-    call: { tool: 'read_docs', args: { name: 'getting-started' }, answers: '# ' },
-    refusedCall: { tool: 'read_docs', args: { name: 'no-such-page' }, as: 'toolError', says: 'NOT_FOUND' },
-    resource: { uri: 'patchbay://docs/getting-started', contains: '# ' },
-  },
-  agent: {
-    tools: ['demo'],
-    call: { tool: 'demo', args: { message: 'How do I connect a client?' }, answers: 'connect' },
-    refusedCall: { tool: 'demo', args: { message: '' }, as: 'requestError', says: 'message: is empty' },
-  },
-};
 
 function runningPlatform(url: string): Judged {
   return {
