@@ -3,7 +3,7 @@ import { ROLES, type Role, TIERS } from '@patchbay/contract/roles';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from './platforms.ts';
-import { callTool, post, rpc, toolError } from './wire.ts';
+import { callTool, post, rpc, statusWithHost, toolError } from './wire.ts';
 
 let platform: TestPlatform;
 
@@ -397,7 +397,7 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
       },
     );
 
-    it('refuses foreign Host and Origin headers', async () => {
+    it('refuses foreign Host and Origin headers, so that no page can rebind a name to us', async () => {
       const { status } = await rpc(
         platform.operatorUrl,
         'tools/list',
@@ -405,6 +405,16 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
         { key: platform.operatorKey, headers: { origin: 'https://evil.example' } },
       );
       expect(status).toBe(403);
+      const ask = {
+        method: 'POST',
+        key: platform.operatorKey,
+        body: { jsonrpc: '2.0', id: 1, method: 'ping' },
+      };
+      const { host } = new URL(platform.operatorUrl);
+      expect(await statusWithHost(platform.operatorUrl, host, ask)).toBe(200);
+      for (const foreign of ['evil.example', '127.0.0.1.evil.example', '169.254.169.254', '0.0.0.0']) {
+        expect(await statusWithHost(platform.operatorUrl, foreign, ask), foreign).toBe(403);
+      }
     });
 
     it('ignores a key in the address', async () => {

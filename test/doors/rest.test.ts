@@ -1,7 +1,7 @@
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from './platforms.ts';
-import { callTool } from './wire.ts';
+import { callTool, statusWithHost } from './wire.ts';
 
 let platform: TestPlatform;
 
@@ -201,6 +201,7 @@ describe.each(platforms)('REST of $kind', ({ start, lacks }) => {
         ['/readyz', 'ready'],
       ] as const) {
         expect((await rest('GET', path, { key: null })).body).toEqual({ status });
+        expect(await statusWithHost(platform.url + path, '10.1.2.3:8080')).toBe(200);
       }
     });
 

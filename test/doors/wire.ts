@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+
 /** Requests as an unknown client would send them: nothing between the test and the bytes. */
 
 export interface WireAnswer {
@@ -62,6 +64,30 @@ function send(url: string, body: unknown, options: WireOptions): Promise<Respons
       ...options.headers,
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+/** The status of a request with a `Host` of our choosing, which `fetch` does not let one say. */
+export function statusWithHost(
+  url: string,
+  host: string,
+  options: { readonly method?: string; readonly body?: unknown; readonly key?: string } = {},
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: options.method ?? 'GET',
+      headers: {
+        host,
+        'content-type': 'application/json',
+        ...(options.key && { authorization: `Bearer ${options.key}` }),
+      },
+    });
+    sent.on('response', response => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end(options.body === undefined ? undefined : JSON.stringify(options.body));
   });
 }
 
