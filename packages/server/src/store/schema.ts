@@ -107,4 +107,24 @@ export interface Schema {
     answer: string | null;
     expires_at: number;
   };
+  jobs: {
+    id: string;
+    kind: string;
+    /** JSON, for whoever does the job. */
+    payload: string;
+    /** How long after one run the next is due; null for a job that is done once. */
+    every_ms: number | null;
+    /** When a worker may take it. A claim moves it to the end of its lease. */
+    due_at: number;
+    /** The node whose worker has it. */
+    holder: string | null;
+    /** Grows with every claim; whoever ends a job with an older number is refused. */
+    fence: number;
+    /** Claims since the job was added, or since a recurring one was last done. */
+    attempts: number;
+    last_error: string | null;
+    /** When it was given up; it stays for people to see. */
+    dead_at: number | null;
+    created_at: number;
+  };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from './migrations.ts';
 
-/** The tables of users, keys, documents, deployments, conversations and their records, and the time they agree on. */
+/** The tables of users, keys, documents, deployments, conversations, their records and jobs, and the time they agree on. */
 export const foundation: Migration = {
   name: 'foundation',
   async up(db, { int, text, bytes, tableEnd, nowFunction }) {
@@ -146,6 +146,22 @@ export const foundation: Migration = {
         primary key (principal_id, agent_id, key)
       ) ${tableEnd}`,
       sql`create index idempotency_keys_by_expiry on idempotency_keys (expires_at)`,
+
+      sql`create table jobs (
+        id ${text} not null primary key,
+        kind ${text} not null,
+        payload ${text} not null,
+        every_ms ${int},
+        due_at ${int} not null,
+        holder ${text},
+        fence ${int} not null,
+        attempts ${int} not null,
+        last_error ${text},
+        dead_at ${int},
+        created_at ${int} not null
+      ) ${tableEnd}`,
+      sql`create index jobs_by_due on jobs (due_at) where dead_at is null`,
+      sql`create index jobs_by_holder on jobs (holder) where holder is not null`,
     ];
     for (const statement of statements) await statement.execute(db);
   },

@@ -80,6 +80,15 @@ export async function setAgentMcpEnabled(db: Db, id: string, mcpEnabled: boolean
     .execute();
 }
 
+/** Until the unit ends, no other unit locks or changes the agent. */
+export async function lockAgent(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('agents')
+    .set(eb => ({ owner_id: eb.ref('owner_id') }))
+    .where('id', '=', id)
+    .execute();
+}
+
 /** Configurations of agents, deployed or not; see `listDescriptors` for filter and order. */
 export function listAgentDescriptors(
   db: Db,
