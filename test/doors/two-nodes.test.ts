@@ -22,7 +22,7 @@ const talk = (node: TestNode, args: Record<string, unknown>, options: Parameters
   callTool(node.agentUrl('demo'), 'demo', args, { key: cluster.operatorKey, ...options });
 const begin = (node: TestNode, args: Record<string, unknown>) =>
   startTool(node.agentUrl('demo'), 'demo', args, { key: cluster.operatorKey });
-const rest = (node: TestNode) => createClient({ baseUrl: node.url, token: cluster.operatorKey, fetch });
+const rest = (node: TestNode) => createClient({ baseUrl: node.url, token: node.ownerToken, fetch });
 
 describe('two nodes behind a proxy without stickiness', () => {
   it('share the requests', async () => {

@@ -6,7 +6,7 @@ import { ROLES, TIERS } from './roles.ts';
 export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
   invalid: 'an argument is missing, unknown or wrong; the message names it',
   unauthenticated: 'no credential that opens this',
-  forbidden: 'your roles do not admit you, or it belongs to somebody else',
+  forbidden: 'your roles do not admit you, it belongs to somebody else, or no key may do it',
   not_found: 'there is nothing of that name or id for you',
   agent_not_found: 'there is no such agent for you',
   conflict: 'it clashes with what is there or happens at the same time; the message says with what',
@@ -37,8 +37,8 @@ const OWN_ERRORS: Readonly<Record<OperationName, readonly ErrorKind[]>> = {
   list_docs: [],
   read_docs: ['not_found'],
   deploy_agent_file: ['forbidden', 'conflict'],
-  create_key: [],
-  create_agent_key: ['agent_not_found', 'conflict'],
+  create_key: ['forbidden'],
+  create_agent_key: ['forbidden', 'agent_not_found', 'conflict'],
   list_keys: [],
   revoke_key: ['not_found'],
 };

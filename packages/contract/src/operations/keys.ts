@@ -19,7 +19,8 @@ const keyInfo = {
 export const createKey = defineOperation({
   name: 'create_key',
   title: 'Create a user key',
-  description: 'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept.',
+  description:
+    'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept. Only the owner makes keys, on the command line of the machine the platform runs on; a key makes none.',
   input: z.object({
     name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
     scopes: z
@@ -51,7 +52,7 @@ export const createAgentKey = defineOperation({
   name: 'create_agent_key',
   title: 'Create an agent key',
   description:
-    'Mints a bak_ key that opens one agent of yours and nothing else. At most 3 active ones for an agent.',
+    'Mints a bak_ key that opens one agent of yours and nothing else. At most 3 active ones for an agent. Made like user keys: by the owner, never with a key.',
   input: z.object({
     agentId: z.string().describe('Id of an agent you own'),
     name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
@@ -82,7 +83,8 @@ export const listKeys = defineOperation({
 export const revokeKey = defineOperation({
   name: 'revoke_key',
   title: 'Revoke a key',
-  description: 'Ends one of your keys at once. Other keys are not touched.',
+  description:
+    'Ends one of your keys at once, with any credential that acts as you. Other keys are not touched.',
   input: z.object({ keyId: z.string().describe('Id of the key, from list_keys') }),
   output: z.object({ id: z.string(), revoked: z.literal(true) }),
   tier: 'account',

@@ -1,6 +1,13 @@
 import type { Role } from '@patchbay/contract/roles';
 import { describe, expect, it } from 'vitest';
-import { mayChangeAgent, mayUseAgent, mayUseConversation, scopeOf } from './access.ts';
+import {
+  mayChangeAgent,
+  mayMakeKeyFor,
+  mayMakeKeys,
+  mayUseAgent,
+  mayUseConversation,
+  scopeOf,
+} from './access.ts';
 import type { Principal } from './principal.ts';
 
 const person = (id: string, ...roles: Role[]): Principal => ({
@@ -41,6 +48,17 @@ describe('access', () => {
     expect([ann, admin, bob, helloKey].map(principal => mayChangeAgent(principal, hello))).toEqual([
       true,
       true,
+      false,
+      false,
+    ]);
+  });
+
+  it('to make keys is given to a person, to no key, and for an agent to its owner only', () => {
+    const atTheMachine: Principal = { ...ann, via: 'cli' };
+    expect([atTheMachine, ann, admin, helloKey].map(mayMakeKeys)).toEqual([true, false, false, false]);
+    expect([atTheMachine, bob, admin, helloKey].map(principal => mayMakeKeyFor(principal, hello))).toEqual([
+      true,
+      false,
       false,
       false,
     ]);

@@ -25,9 +25,19 @@ export function mayUseAgent(
   return reaches(principal, access, agent.ownerId);
 }
 
-/** To deploy over the agent and to mint keys for it: its owner or an admin. */
+/** To deploy over the agent: its owner or an admin. */
 export function mayChangeAgent(principal: Principal, agent: Owned): boolean {
   return reaches(principal, 'own-or-admin', agent.ownerId);
+}
+
+/** To make keys: a person who acts as themselves. A key that could make another would outlive its own end. */
+export function mayMakeKeys(principal: Principal): boolean {
+  return principal.via === 'cli';
+}
+
+/** To make a key that opens the agent: its owner and nobody for them, whatever their role (B-44). */
+export function mayMakeKeyFor(principal: Principal, agent: Owned): boolean {
+  return reaches(principal, 'own', agent.ownerId);
 }
 
 /** To read the conversation and go on with it: its owner, or an admin where admins may. */

@@ -1,11 +1,11 @@
 import type { KeyScope } from '@patchbay/contract/operations/keys';
-import { mayChangeAgent } from '../../kernel/access.ts';
+import { mayMakeKeyFor } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { newKeyId } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
-import { findAgent } from '../../store/tables/agents.ts';
+import { findAgent, lockAgent } from '../../store/tables/agents.ts';
 import { insertKey, type KeyRecord, listActiveKeys, revokeKey } from '../../store/tables/keys.ts';
 import { displayPrefix, hashKeyToken, newKeyToken } from './key-token.ts';
 
@@ -23,7 +23,10 @@ export interface Keys {
       readonly expiresInDays?: number | undefined;
     },
   ): Promise<MintedKey>;
-  /** Mints a key for one agent the principal owns (B-44). */
+  /**
+   * Mints a key for one agent the principal owns (B-44). Rejects with a `PlatformError`: `agent_not_found` for any other
+   * agent, also for an admin, `conflict` when the agent has as many active keys as it may.
+   */
   createAgentKey(
     principal: Principal,
     request: { readonly agentId: string; readonly name: string },
@@ -80,8 +83,10 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
 
     async createAgentKey(principal, request) {
       return store.commit(async db => {
+        // One at a time, or several that count at once would all find room.
+        await lockAgent(db, request.agentId);
         const agent = await findAgent(db, request.agentId);
-        if (!agent || !mayChangeAgent(principal, agent)) {
+        if (!agent || !mayMakeKeyFor(principal, agent)) {
           throw new PlatformError('agent_not_found', `agentId: you own no agent "${request.agentId}".`);
         }
         const active = await listActiveKeys(db, {
