@@ -21,15 +21,10 @@ const newIo = (over: Partial<Io> = {}) => createTestIo({ home: platform.home, ..
 const onlyKey = (): string => [...platform.keys.keys()][0]!;
 
 describe('connect', () => {
-  it('prints the line of claude mcp and the entry, with a key made for it', async () => {
+  it('prints the entry, with a key made for it, and no command line to leave the key in', async () => {
     const io = newIo();
     expect(await io.run('connect', 'claude-code')).toBe(0);
-    const [line, blank, ...json] = io.out().split('\n');
-    expect(line).toBe(
-      `claude mcp add --scope user --transport http patchbay ${platform.url}/mcp --header 'Authorization: Bearer ${onlyKey()}'`,
-    );
-    expect(blank).toBe('');
-    expect(JSON.parse(json.join('\n'))).toEqual({
+    expect(JSON.parse(io.out())).toEqual({
       mcpServers: {
         patchbay: {
           type: 'http',
@@ -38,6 +33,7 @@ describe('connect', () => {
         },
       },
     });
+    expect(io.err()).not.toContain(onlyKey());
     expect(platform.calls[0]).toMatchObject({
       name: 'create_key',
       args: { name: 'claude-code', scopes: ['operator'] },

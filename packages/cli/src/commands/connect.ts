@@ -16,7 +16,7 @@ import {
 } from '../hosts/hosts.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
-import { day, shellWord, writeJson, writeLine } from '../text.ts';
+import { day, writeJson, writeLine } from '../text.ts';
 
 interface ConnectOptions extends SharedOptions {
   readonly agent?: string;
@@ -61,10 +61,6 @@ async function connect(io: Io, hostName: HostName, options: ConnectOptions): Pro
   const written = options.write ? await writeEntry(file, host.member, name, entry, io.now()) : undefined;
   if (options.json) return writeJson(io.stdout, { host: hostName, name, entry, ...(written ?? { file }) });
   if (written) return sayWritten(io, host, name, written);
-  if (hostName === 'claude-code' && access.kind === 'http') {
-    writeLine(io.stdout, claudeCommand(name, access));
-    writeLine(io.stdout);
-  }
   writeJson(io.stdout, { [host.member]: { [name]: entry } });
   writeLine(io.stderr, `This belongs into ${file}; --write puts it there.`);
 }
@@ -124,11 +120,6 @@ async function makeKey(
     `Made key ${made.id} for ${HOSTS[hostName].title}${expires}. End it with: npx patchbay keys revoke ${made.id}`,
   );
   return made.key;
-}
-
-function claudeCommand(name: string, access: Access & { kind: 'http' }): string {
-  const header = shellWord(`Authorization: Bearer ${access.key}`);
-  return `claude mcp add --scope user --transport http ${name} ${shellWord(access.url)} --header ${header}`;
 }
 
 function sayWritten(io: Io, host: Host, name: string, written: WrittenEntry): void {

@@ -29,11 +29,10 @@ describe('writeEntry', () => {
     expect(await readdir(join(folder, 'new'))).toEqual(['mcp.json']);
   });
 
-  it('keeps everything else, the order, the indentation and the mode, and a backup of the file as it was', async () => {
+  it('keeps everything else, the order and the indentation, and a backup of the file as it was', async () => {
     const before =
       '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x"}\n    },\n    "last": 1\n}\n';
     await writeFile(file, before);
-    await chmod(file, 0o644);
     const written = await write();
     expect(written).toEqual({ file, change: 'added', backup: `${file}.2026-11-30T12-00-00.000Z.bak` });
     const after = await readFile(file, 'utf8');
@@ -44,8 +43,42 @@ describe('writeEntry', () => {
     });
     expect(Object.keys(JSON.parse(after))).toEqual(['theme', 'mcpServers', 'last']);
     expect(after).toContain('\n    "theme"');
-    expect((await stat(file)).mode & 0o777).toBe(0o644);
     expect(await readFile(written.backup!, 'utf8')).toBe(before);
+  });
+
+  const modes = async (...files: string[]) =>
+    Promise.all(files.map(async name => ((await stat(name)).mode & 0o777).toString(8)));
+  const bridge = { command: '/opt/node', args: ['stdio'] };
+
+  it.each([
+    ['a file everybody reads', 0o644, entry, ['600', '600']],
+    ['a file its group writes', 0o664, entry, ['600', '600']],
+    ['a stricter file', 0o400, entry, ['400', '400']],
+    ['a file that gets an entry without a key', 0o644, bridge, ['644', '600']],
+    [
+      'a file that gets a bridge with a key',
+      0o644,
+      { ...bridge, env: { PATCHBAY_KEY: 'oag_1' } },
+      ['600', '600'],
+    ],
+    [
+      'a file that gets a bridge without one',
+      0o640,
+      { ...bridge, env: { PATCHBAY_URL: 'x' } },
+      ['640', '600'],
+    ],
+  ])('keeps keys from others: %s', async (_, mode, added, after) => {
+    await writeFile(file, '{}');
+    await chmod(file, mode);
+    const { backup } = await write(added);
+    expect(await modes(file, backup!)).toEqual(after);
+  });
+
+  it('closes a file that already had the key in it', async () => {
+    await write();
+    await chmod(file, 0o644);
+    expect((await write()).change).toBe('unchanged');
+    expect(await modes(file)).toEqual(['600']);
   });
 
   it('replaces an entry of that name, and does nothing when it is the same', async () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CliError, EXIT } from '../cli-error.ts';
-import type { HostEntry } from './hosts.ts';
+import { type HostEntry, holdsKey } from './hosts.ts';
 
 export interface WrittenEntry {
   readonly file: string;
@@ -20,7 +20,8 @@ export async function readEntry(file: string, member: string, name: string): Pro
 
 /**
  * Puts one entry into a host's configuration and keeps everything else. A reader sees the old file or the new one, never
- * half of it; what was there before lies beside it as `<file>.<time>.bak`.
+ * half of it; what was there before lies beside it as `<file>.<time>.bak`. A file with a key in it, and the backup, which may
+ * hold an older one, are for their owner only.
  */
 export async function writeEntry(
   file: string,
@@ -33,19 +34,36 @@ export async function writeEntry(
   const target = await realpath(file).catch(() => file);
   const config = await readConfig(target);
   const servers = serversOf(config.value, target, member);
-  if (isDeepStrictEqual(servers[name], entry)) return { file: target, change: 'unchanged' };
+  if (isDeepStrictEqual(servers[name], entry)) {
+    const mode = await modeOf(target);
+    const wanted = modeFor(mode, entry);
+    if (wanted !== mode) await chmod(target, wanted);
+    return { file: target, change: 'unchanged' };
+  }
   const change = Object.hasOwn(servers, name) ? 'replaced' : 'added';
   const merged = { ...config.value, [member]: { ...servers, [name]: entry } };
   const text = `${JSON.stringify(merged, null, config.indent)}\n`;
   await mkdir(dirname(target), { recursive: true });
   if (config.text === undefined) {
-    await replaceFile(target, text, 0o600);
+    await replaceFile(target, text, OWNER_ONLY);
     return { file: target, change };
   }
   const backup = `${target}.${new Date(now).toISOString().replaceAll(':', '-')}.bak`;
-  await copyFile(target, backup, constants.COPYFILE_EXCL);
-  await replaceFile(target, text, (await stat(target)).mode & 0o777);
+  const mode = await modeOf(target);
+  await writeFile(backup, await readFile(target), { flag: 'wx', mode: mode & OWNER_ONLY });
+  await replaceFile(target, text, modeFor(mode, entry));
   return { file: target, change, backup };
+}
+
+const OWNER_ONLY = 0o600;
+
+/** The file's own mode, and nobody but its owner once it holds a key; a stricter one stays. */
+function modeFor(mode: number, entry: HostEntry): number {
+  return holdsKey(entry) ? mode & OWNER_ONLY : mode;
+}
+
+async function modeOf(file: string): Promise<number> {
+  return (await stat(file)).mode & 0o777;
 }
 
 interface Config {

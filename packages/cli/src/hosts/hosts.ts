@@ -73,6 +73,11 @@ export function hostEntry(access: Access, extras: HostEntry = {}): HostEntry {
   return { ...extras, url: access.url, headers: { Authorization: `Bearer ${access.key}` } };
 }
 
+/** Does whoever reads the entry get a key? */
+export function holdsKey({ headers, env }: HostEntry): boolean {
+  return headers !== undefined || (env !== undefined && Object.hasOwn(env as object, 'PATCHBAY_KEY'));
+}
+
 /** The command a host runs instead of an address. Without `env` it finds the platform of this machine by itself. */
 export function stdioAccess(
   io: Io,

@@ -33,7 +33,8 @@ export function operatorDoor(io: Io, options: ConnectionOptions): Door {
 
 /**
  * `/{agentId}/mcp`: opens to keys only. Without one given, the owner makes one for this bridge, which ends with it; should
- * we be killed, it ends within a day.
+ * we be killed, it ends within a day. It is an `oag_`: of `bak_` keys an agent has three at the most, which people give out, and
+ * a host may start more bridges than that.
  */
 export function agentDoor(io: Io, options: ConnectionOptions, agentId: string): Door {
   let made: Promise<{ id: string; key: string }> | undefined;
