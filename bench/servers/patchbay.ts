@@ -45,6 +45,7 @@ const platform = await startPatchbay({
   env: {
     PATCHBAY_DATA_DIR: home,
     PATCHBAY_PORT: '0',
+    PATCHBAY_AGENT_DOOR_RATE: '0',
     PATCHBAY_DATABASE_URL: process.env.BENCH_DATABASE_URL || undefined,
   },
   home,

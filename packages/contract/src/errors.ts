@@ -67,6 +67,13 @@ export const ERROR_TABLE = {
     errorCode: 'BAD_REQUEST',
     type: 'invalid_request_error',
   },
+  rate_limited: {
+    httpStatus: 429,
+    rpcCode: 429,
+    agentCode: 'rate_limited',
+    errorCode: 'CONFLICT',
+    type: 'rate_limit_error',
+  },
   unavailable: {
     httpStatus: 503,
     rpcCode: 503,

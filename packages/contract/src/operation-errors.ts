@@ -13,6 +13,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
   wrong_state: 'its state does not allow that',
   disabled: 'this installation has switched it off',
   too_large: 'the body is larger than the platform takes',
+  rate_limited: 'your credential has made more calls within a minute than it may',
   unavailable: 'the agent is not deployed here, or cannot run as it is deployed',
   timeout: 'the agent took longer than its limit; nothing of the message was stored',
   cancelled: 'the caller cancelled; nothing was stored',

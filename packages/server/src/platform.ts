@@ -13,8 +13,10 @@ import { createUsers, type Users } from './auth/user/users.ts';
 import type { Config } from './config/config.ts';
 import { createDocsPages } from './docs/pages.ts';
 import { createAgentDoor } from './edge/agent-mcp/agent-door.ts';
+import { createCallRate } from './edge/agent-mcp/call-rate.ts';
 import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
+import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
@@ -23,6 +25,8 @@ import type { Principal } from './kernel/principal.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
 import { createMetrics } from './records/metrics.ts';
+import { createAnnouncer } from './store/events.ts';
+import { createJobs } from './store/jobs.ts';
 import { openStore, type StoreOptions } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 import { hasAgents } from './store/tables/agents.ts';
@@ -35,7 +39,7 @@ export interface PlatformOverrides {
   readonly stepTypes?: readonly StepType[];
 }
 
-const TIDY_EVERY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /** Everything built, no port open. */
 export interface Platform {
@@ -49,7 +53,7 @@ export interface Platform {
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
-  /** Ends open streams and closes the store. */
+  /** Ends open streams, gives jobs back and closes the store. */
   close(): Promise<void>;
 }
 
@@ -70,7 +74,8 @@ export async function createPlatform(
   const clock = overrides.clock ?? systemClock;
   const stepTypes = overrides.stepTypes ?? STEP_TYPES;
 
-  const store = await openStore(options.database);
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(options.database, { logger }), opened => opened.close());
   const users = createUsers({ store, clock });
   const { owner, created: firstStart } = await users.ensureOwner();
   const sessionSecret = await store.commit(db =>
@@ -78,6 +83,8 @@ export async function createPlatform(
   );
 
   const metrics = createMetrics();
+  store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
+  const announce = createAnnouncer({ store, logger });
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
   const keys = createKeys({ store, clock });
   const deployments = createDeployments({ store, stepTypes, clock, logger });
@@ -100,15 +107,37 @@ export async function createPlatform(
     metrics.accessDenied,
   );
 
+  const cancellations = new Cancellations(call => announce({ kind: 'call-cancelled', call }));
+  const rate = createCallRate({
+    perMinute: config.agentDoor.rate,
+    clock,
+    tell: calls => announce({ kind: 'calls-counted', calls }),
+  });
+  undo.defer(() => rate.close());
+  store.subscribe((event, origin) => {
+    if (origin === 'here') return;
+    if (event.kind === 'call-cancelled') cancellations.end(event.call);
+    if (event.kind === 'calls-counted') rate.count(event.calls);
+  });
+
   const endpointOptions = {
+    cancellations,
     sessions: { secret: sessionSecret, days: config.session.days, clock },
     maxBodyBytes: config.http.maxBodyBytes,
   };
   const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
   const agentEndpoint = createMcpEndpoint(
-    createAgentDoor({ turns, version, onAccessDenied: metrics.accessDenied }),
+    createAgentDoor({
+      turns,
+      version,
+      rate,
+      onAccessDenied: metrics.accessDenied,
+      onRateLimited: metrics.rateLimited,
+    }),
     endpointOptions,
   );
+  undo.defer(() => operatorEndpoint.close());
+  undo.defer(() => agentEndpoint.close());
 
   const app = createHttpApp({
     logger,
@@ -134,7 +163,6 @@ export async function createPlatform(
   });
 
   await turns.releaseLeasesOf(nodeId);
-  await turns.removeLeftovers();
   // Not only at the first start: one that was killed before this line is made up for.
   if (!(await hasAgents(store.db))) {
     await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE).catch(async error => {
@@ -142,10 +170,18 @@ export async function createPlatform(
       if (!(await hasAgents(store.db))) throw error;
     });
   }
-  const tidying = setInterval(() => {
-    turns.removeLeftovers().catch(error => logger.warn('Leftovers could not be removed', { error }));
-  }, TIDY_EVERY_MS).unref();
+  const jobs = createJobs({
+    store,
+    clock,
+    nodeId,
+    logger,
+    onEnd: metrics.job,
+    kinds: { 'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() } },
+  });
+  undo.defer(() => jobs.stop());
+  await jobs.start();
 
+  const built = undo.move();
   return {
     app,
     store,
@@ -155,11 +191,7 @@ export async function createPlatform(
     deployments,
     owner,
     firstStart,
-    async close() {
-      clearInterval(tidying);
-      await Promise.all([operatorEndpoint.close(), agentEndpoint.close()]);
-      await store.close();
-    },
+    close: () => built.disposeAsync(),
   };
 }
 

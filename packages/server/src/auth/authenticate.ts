@@ -10,6 +10,7 @@ import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
 import { findKeyByHash } from '../store/tables/keys.ts';
 import { type CredentialHeaders, readCredential } from './credential.ts';
 import { hashKeyToken } from './key/key-token.ts';
+import { createRowCache } from './row-cache.ts';
 
 /** Why nobody was let in. The reason goes to the log; callers of one door all get the same answer. */
 export type AuthRefusal = {
@@ -28,6 +29,10 @@ export type AuthRefusal = {
 };
 
 export type AuthOutcome = Outcome<Principal, AuthRefusal>;
+export type AgentOutcome = Outcome<
+  { readonly principal: Principal; readonly agent: DescribedAgent },
+  AuthRefusal
+>;
 
 /** The parts of a request that say who is asking. */
 export interface AuthRequest extends CredentialHeaders {
@@ -35,16 +40,17 @@ export interface AuthRequest extends CredentialHeaders {
   readonly local: boolean;
 }
 
+/**
+ * Who may come in. The rows behind it are kept for a second, and dropped at once when news says that they changed, on
+ * whichever node.
+ */
 export interface Authenticator {
   /** Operator door: the local owner, or a user key with the `operator` scope; anybody with authentication off (E-49). */
   operatorDoor(request: AuthRequest): Promise<AuthOutcome>;
   /** REST: as the operator door, but never open (one-system.md 7). */
   rest(request: AuthRequest): Promise<AuthOutcome>;
   /** Agent door: the key must open exactly this agent, which must be MCP-enabled (B-12 to B-24, B-75). */
-  agentDoor(
-    agentId: string,
-    request: AuthRequest,
-  ): Promise<Outcome<{ readonly principal: Principal; readonly agent: DescribedAgent }, AuthRefusal>>;
+  agentDoor(agentId: string, request: AuthRequest): Promise<AgentOutcome>;
 }
 
 const ANONYMOUS: Principal = {
@@ -64,15 +70,52 @@ export function createAuthenticator(deps: {
   const { store, clock, authOff, localOwner } = deps;
   const localOwnerDigest = digest(localOwner.token);
 
+  const keys = createRowCache(clock, hash => findKeyByHash(store.db, hash));
+  const agents = createRowCache(clock, id => findAgent(store.db, id));
+  const remembered: Rows = { key: keys.recall, agent: agents.recall };
+  const asked: Rows = { key: keys.read, agent: agents.read };
+
+  store.subscribe(event => {
+    const isResync = event.kind === 'resync';
+    if (isResync || event.kind === 'key-changed') keys.forget(key => isResync || key.id === event.keyId);
+    if (isResync || event.kind === 'user-changed')
+      keys.forget(key => isResync || key.userId === event.userId);
+    if (isResync || event.kind === 'agent-changed')
+      agents.forget(agent => isResync || agent.id === event.agentId);
+  });
+
   /** The checks every key passes, whatever the door. */
-  async function checkKey(token: string, scope: KeyScope): Promise<Outcome<KeyHolder, AuthRefusal>> {
-    const key = await findKeyByHash(store.db, hashKeyToken(token));
+  async function checkKey(rows: Rows, token: string, scope: KeyScope): Promise<Outcome<Key, AuthRefusal>> {
+    const key = await rows.key(hashKeyToken(token));
     if (!key) return refused({ reason: 'unknown-key' });
     if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key' });
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now())
       return refused({ reason: 'expired-key' });
     if (!key.scopes.includes(scope)) return refused({ reason: 'wrong-scope' });
     return granted(key);
+  }
+
+  async function openAgent(rows: Rows, token: string, agentId: string): Promise<AgentOutcome> {
+    const checked = await checkKey(rows, token, 'agents');
+    if (!checked.ok) return checked;
+    const key = checked.value;
+    if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
+    const agent = await rows.agent(agentId);
+    if (!agent) return refused({ reason: 'unknown-agent' });
+    // An agent key opens what the person it was made for may use, and no longer than they may.
+    const person = userPrincipal(key);
+    if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner' });
+    if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled' });
+    return granted({ principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : person, agent });
+  }
+
+  /**
+   * Only a yes comes from memory. A no is always asked of the tables: what was granted a moment ago counts at once, and an
+   * agent that is there takes a stranger as long as one that is not (attacks 23).
+   */
+  async function decide<T>(by: (rows: Rows) => Promise<Outcome<T, AuthRefusal>>) {
+    const outcome = await by(remembered);
+    return outcome.ok ? outcome : by(asked);
   }
 
   async function operator(request: AuthRequest): Promise<AuthOutcome> {
@@ -96,7 +139,7 @@ export function createAuthenticator(deps: {
         });
       }
       case 'user-key': {
-        const checked = await checkKey(presented.token, 'operator');
+        const checked = await decide(rows => checkKey(rows, presented.token, 'operator'));
         return checked.ok ? granted(userPrincipal(checked.value)) : checked;
       }
     }
@@ -117,33 +160,20 @@ export function createAuthenticator(deps: {
       if (presented.kind === 'none') return refused({ reason: 'no-credential' });
       if (presented.kind === 'bad' || presented.kind === 'opaque')
         return refused({ reason: 'bad-credential' });
-      const checked = await checkKey(presented.token, 'agents');
-      if (!checked.ok) return checked;
-      const key = checked.value;
-      if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
-      const agent = await findAgent(store.db, agentId);
-      if (!agent) return refused({ reason: 'unknown-agent' });
-      // An agent key opens what the person it was made for may use, and no longer than they may.
-      const person = userPrincipal(key);
-      if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner' });
-      if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled' });
-      return granted({
-        principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : person,
-        agent,
-      });
+      return decide(rows => openAgent(rows, presented.token, agentId));
     },
   };
 }
 
-interface KeyHolder {
-  readonly id: string;
-  readonly kind: 'user' | 'agent';
-  readonly userId: string;
-  readonly agentId: string | undefined;
-  readonly ownerRoles: readonly Role[];
+/** Where a decision gets its rows: from memory, or from the tables. */
+interface Rows {
+  key(hash: string): Key | undefined | Promise<Key | undefined>;
+  agent(id: string): DescribedAgent | undefined | Promise<DescribedAgent | undefined>;
 }
 
-function userPrincipal(key: KeyHolder): Principal {
+type Key = NonNullable<Awaited<ReturnType<typeof findKeyByHash>>>;
+
+function userPrincipal(key: Key): Principal {
   return {
     id: key.userId,
     roles: new Set(key.ownerRoles),
@@ -154,7 +184,7 @@ function userPrincipal(key: KeyHolder): Principal {
 }
 
 /** Conversations begun with an agent key belong to the key, not to its owner; it has no role (one-system.md 7). */
-function agentKeyPrincipal(key: KeyHolder, agentId: string): Principal {
+function agentKeyPrincipal(key: Key, agentId: string): Principal {
   return {
     id: `key:${key.id}`,
     roles: new Set(),

@@ -148,6 +148,12 @@ export const settingsSchema = z.object({
       .default('/mcp')
       .meta({ description: 'Path of the operator door.' }),
   }),
+  agentDoor: z.object({
+    rate: whole(0, 1_000_000).default(120).meta({
+      description:
+        'Calls each credential may make of each agent in a minute; 0 sets no limit. Several nodes tell each other what they let in each second, so a burst spread over them may have up to so many calls on each.',
+    }),
+  }),
   docs: z.object({
     enabled: trueOrFalse()
       .default(true)

@@ -13,4 +13,3 @@ export function randomBase32(characters: number): string {
 export const newConversationId = () => `conv_${randomBase32(26)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;
-export const newJobId = () => `job_${randomBase32(20)}`;

@@ -1,4 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
+import type { EventOrigin, HeardEvent } from '../kernel/events.ts';
+import type { JobOutcome } from '../store/jobs.ts';
 
 export type Door = 'operator' | 'agent' | 'rest' | 'other';
 
@@ -9,6 +11,11 @@ export interface Metrics {
   /** Somebody reached for what is not theirs (platform.md 2.2). */
   accessDenied(operation: string): void;
   authenticationRefused(door: string, reason: string): void;
+  rateLimited(agentId: string): void;
+  /** News, by what it is and where it was from; `resync` says that some of other nodes may have been missed. */
+  event(kind: HeardEvent['kind'], origin: EventOrigin): void;
+  /** A run of a job of the table. */
+  job(kind: string, outcome: JobOutcome): void;
   /** Prometheus text. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -47,6 +54,24 @@ export function createMetrics(): Metrics {
     labelNames: ['door', 'reason'],
     registers,
   });
+  const rateLimited = new Counter({
+    name: 'patchbay_rate_limited_total',
+    help: 'Calls refused because their credential had too many in a minute, by agent',
+    labelNames: ['agent'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'patchbay_events_total',
+    help: 'News of this node and others, by kind and origin; resync: the connection to the others was lost and is back',
+    labelNames: ['kind', 'origin'],
+    registers,
+  });
+  const jobs = new Counter({
+    name: 'patchbay_jobs_total',
+    help: 'Runs of jobs on this node, by kind and how they ended',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
   return {
     request: (door, status) => requests.inc({ door, status: String(status) }),
     turn: (outcome, ms) => {
@@ -55,6 +80,9 @@ export function createMetrics(): Metrics {
     },
     accessDenied: operation => accessDenied.inc({ operation }),
     authenticationRefused: (door, reason) => authRefused.inc({ door, reason }),
+    rateLimited: agent => rateLimited.inc({ agent }),
+    event: (kind, origin) => events.inc({ kind, origin }),
+    job: (kind, outcome) => jobs.inc({ kind, outcome }),
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -1,9 +1,10 @@
 import type { Role } from '@patchbay/contract/roles';
 import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
 import { newUserId } from '../../kernel/ids.ts';
 import type { Store } from '../../store/store.ts';
 import { findOrInsertServerSecret } from '../../store/tables/server-secrets.ts';
-import { findFirstUser, insertUser, type User } from '../../store/tables/users.ts';
+import { findFirstUser, insertUser, type User, updateUserRoles } from '../../store/tables/users.ts';
 
 export interface Users {
   /**
@@ -11,6 +12,8 @@ export interface Users {
    */
   ensureOwner(): Promise<{ readonly owner: User; readonly created: boolean }>;
   add(person: { readonly name: string; readonly roles: readonly Role[] }): Promise<User>;
+  /** Exactly these from now on, for every key of the person. */
+  setRoles(userId: string, roles: readonly Role[]): Promise<void>;
 }
 
 export function createUsers(deps: { readonly store: Store; readonly clock: Clock }): Users {
@@ -33,6 +36,11 @@ export function createUsers(deps: { readonly store: Store; readonly clock: Clock
       const user: User = { id: newUserId(), name, roles };
       await store.commit(db => insertUser(db, { ...user, createdAt: clock.now() }));
       return user;
+    },
+
+    async setRoles(userId, roles) {
+      const found = await store.commit(db => updateUserRoles(db, userId, roles));
+      if (!found) throw new PlatformError('not_found', `userId: there is no person "${userId}".`);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Turns } from '../../agents/turn/turns.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
 import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
+import type { CallRate } from './call-rate.ts';
 
 /** What the door shows of an agent: its card (B-51). */
 export interface AgentCard {
@@ -58,10 +59,13 @@ const MESSAGE_MISSING: PreparedCall = {
 export function createAgentDoor(deps: {
   readonly turns: Turns;
   readonly version: string;
+  /** What counts is every call, also one that is refused afterwards; lists and the handshake are free. */
+  readonly rate: CallRate;
   /** Told when a caller reached for a conversation that is not theirs. */
   readonly onAccessDenied: (agentId: string) => void;
+  readonly onRateLimited: (agentId: string) => void;
 }): McpDoor<AgentCaller> {
-  const { turns } = deps;
+  const { turns, rate } = deps;
   return {
     resource: ({ card }) => `agent:${card.agentId}`,
     capabilities: { tools: {} },
@@ -84,7 +88,18 @@ export function createAgentDoor(deps: {
       },
     ],
 
-    async prepareCall({ principal, card }, tool, args, era): Promise<PreparedCall> {
+    async prepareCall({ principal, card, log }, tool, args, era): Promise<PreparedCall> {
+      if (!(await rate.admits(principal.credential, card.agentId))) {
+        deps.onRateLimited(card.agentId);
+        log.info('too many calls of one credential', {
+          agentId: card.agentId,
+          credential: principal.credential,
+        });
+        throw new PlatformError(
+          'rate_limited',
+          'Too many calls of this agent within a minute; try again later.',
+        );
+      }
       if (tool !== card.agentId) {
         throw new PlatformError('invalid', `name: this endpoint has one tool, "${card.agentId}".`);
       }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** One running call: its signal, and how to say that it ended. */
 export interface Cancellation {
   readonly signal: AbortSignal;
@@ -5,32 +7,45 @@ export interface Cancellation {
 }
 
 /**
- * Calls of the older eras that a `notifications/cancelled` may end. Clients use ids as they like, one even id 1 for
- * everything (field-reports 2.18), so an id names a set, and only within one session of one credential.
+ * Calls of the older eras that a `notifications/cancelled` may end, wherever they run. Clients use ids as they like, one even
+ * id 1 for everything (field-reports 2.18), so an id names a set, and only within one session of one credential.
  */
 export class Cancellations {
   readonly #running = new Map<string, Set<AbortController>>();
+  readonly #tellOthers: (call: string) => void;
+
+  /** `tellOthers` passes a cancelled call on to the other nodes, which `end` it. */
+  constructor(tellOthers: (call: string) => void = () => {}) {
+    this.#tellOthers = tellOthers;
+  }
 
   /** Registers a call; `done` must be called when it ends. Outside a session there is nothing that could cancel it. */
   register(session: string | undefined, requestId: string | number): Cancellation {
     if (session === undefined) return { signal: new AbortController().signal, done: () => {} };
-    const key = keyOf(session, requestId);
+    const call = nameOf(session, requestId);
     const controller = new AbortController();
-    const calls = this.#running.get(key) ?? new Set();
+    const calls = this.#running.get(call) ?? new Set();
     calls.add(controller);
-    this.#running.set(key, calls);
+    this.#running.set(call, calls);
     return {
       signal: controller.signal,
       done: () => {
         calls.delete(controller);
-        if (calls.size === 0 && this.#running.get(key) === calls) this.#running.delete(key);
+        if (calls.size === 0 && this.#running.get(call) === calls) this.#running.delete(call);
       },
     };
   }
 
   /** Cancelling what already ended, or never was, changes nothing. */
   cancel(session: string, requestId: string | number): void {
-    for (const controller of this.#running.get(keyOf(session, requestId)) ?? []) controller.abort();
+    const call = nameOf(session, requestId);
+    this.end(call);
+    this.#tellOthers(call);
+  }
+
+  /** Ends calls by the name another node gave. */
+  end(call: string): void {
+    for (const controller of this.#running.get(call) ?? []) controller.abort();
   }
 
   get size(): number {
@@ -38,7 +53,9 @@ export class Cancellations {
   }
 }
 
-/** 1 and "1" are different ids. */
-function keyOf(session: string, requestId: string | number): string {
-  return `${session} ${typeof requestId} ${requestId}`;
+/** 1 and "1" are different ids. A digest, since a session id opens something and news is heard by all nodes. */
+function nameOf(session: string, requestId: string | number): string {
+  return createHash('sha256')
+    .update(`${session} ${typeof requestId} ${requestId}`)
+    .digest('base64url');
 }

@@ -1,5 +1,6 @@
 import { classifyInboundRequest, isJsonContentType } from '@modelcontextprotocol/server';
 import { readJsonBody } from '../http/body.ts';
+import { Cancellations } from './cancellations.ts';
 import type { Caller, McpDoor } from './door.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { withKnownVersion } from './headers.ts';
@@ -27,6 +28,8 @@ export function createMcpEndpoint<C extends Caller>(
   options: {
     readonly sessions: SessionOptions;
     readonly maxBodyBytes: number;
+    /** Where calls of the older eras are cancelled; of its own, reaching no other node, unless given. */
+    readonly cancellations?: Cancellations;
     /** How often a silent stream gets a comment, so that no proxy takes it for dead. Default 15 s. */
     readonly keepAliveMs?: number;
     /** Answers the usual messages; what it leaves is the SDK's. */
@@ -36,7 +39,13 @@ export function createMcpEndpoint<C extends Caller>(
   const { maxBodyBytes, keepAliveMs = DEFAULT_KEEP_ALIVE_MS } = options;
   const fastPath = options.fastPath ?? createFastPath(door, keepAliveMs);
   const stateless = createStatelessEra(door, fastPath, keepAliveMs);
-  const older = createOlderEras(door, fastPath, options.sessions, keepAliveMs);
+  const older = createOlderEras(
+    door,
+    fastPath,
+    options.sessions,
+    options.cancellations ?? new Cancellations(),
+    keepAliveMs,
+  );
 
   return {
     async serve(received, caller) {

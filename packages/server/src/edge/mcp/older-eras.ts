@@ -8,7 +8,7 @@ import {
 import { signSessionId, verifySessionId } from '../../auth/session/session-id.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
-import { Cancellations } from './cancellations.ts';
+import type { Cancellations } from './cancellations.ts';
 import type { Caller, McpDoor } from './door.ts';
 import { answer, type Exchange, prepareCall } from './exchange.ts';
 import type { FastPath } from './fast-path.ts';
@@ -34,10 +34,9 @@ export function createOlderEras<C extends Caller>(
   door: McpDoor<C>,
   fastPath: FastPath<C>,
   sessions: SessionOptions,
+  cancellations: Cancellations,
   keepAliveMs: number,
 ) {
-  const cancellations = new Cancellations();
-
   async function serveMessage(
     request: Request,
     message: unknown,

@@ -1,4 +1,5 @@
 import type { Scope } from '../../kernel/access.ts';
+import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
@@ -78,6 +79,7 @@ export async function setAgentMcpEnabled(db: Db, id: string, mcpEnabled: boolean
     .set({ mcp_enabled: mcpEnabled ? 1 : 0 })
     .where('id', '=', id)
     .execute();
+  publish(db, { kind: 'agent-changed', agentId: id });
 }
 
 /** Until the unit ends, no other unit locks or changes the agent. */

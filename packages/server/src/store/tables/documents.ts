@@ -1,6 +1,7 @@
 import type { DocumentType } from '@patchbay/contract/ids';
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { PlatformError } from '../../kernel/errors.ts';
+import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 
@@ -119,6 +120,7 @@ export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<
   if (!row) throw await whyUnchanged(db, change);
   const version = row.current_version;
   await insertVersion(db, { type, id, version, body: change.body, createdBy: by, createdAt: at });
+  publishChange(db, type, id);
   return toDescriptor(row);
 }
 
@@ -228,6 +230,12 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
         .returning('id')
         .executeTakeFirst();
   if (!changed) throw await whyUnchanged(db, deletion);
+  publishChange(db, type, id);
+}
+
+/** Of the documents only an agent's carries something that is kept in memory: the words people know it by. */
+function publishChange(db: Db, type: DocumentType, id: string): void {
+  if (type === 'agent') publish(db, { kind: 'agent-changed', agentId: id });
 }
 
 /** For the other tables' joins; `toDescriptor` reads them. */

@@ -1,5 +1,6 @@
 import type { KeyScope } from '@patchbay/contract/operations/keys';
 import type { Role } from '@patchbay/contract/roles';
+import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
@@ -86,8 +87,10 @@ export async function revokeKey(
     .where('user_id', '=', key.userId)
     .executeTakeFirst();
   if (!found) return false;
-  if (found.revoked_at === null)
+  if (found.revoked_at === null) {
     await db.updateTable('keys').set({ revoked_at: key.at }).where('id', '=', key.id).execute();
+    publish(db, { kind: 'key-changed', keyId: key.id });
+  }
   return true;
 }
 

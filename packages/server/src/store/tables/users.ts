@@ -1,4 +1,5 @@
 import { parseRole, type Role } from '@patchbay/contract/roles';
+import { publish } from '../events.ts';
 import type { Db } from '../store.ts';
 
 export interface User {
@@ -12,6 +13,18 @@ export async function insertUser(db: Db, user: User & { readonly createdAt: numb
     .insertInto('users')
     .values({ id: user.id, name: user.name, roles: JSON.stringify(user.roles), created_at: user.createdAt })
     .execute();
+}
+
+/** False when there is no such person. */
+export async function updateUserRoles(db: Db, id: string, roles: readonly Role[]): Promise<boolean> {
+  const row = await db
+    .updateTable('users')
+    .set({ roles: JSON.stringify(roles) })
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();
+  if (row) publish(db, { kind: 'user-changed', userId: id });
+  return row !== undefined;
 }
 
 /** The person who was there first: the owner of the installation. */
