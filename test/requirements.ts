@@ -895,6 +895,8 @@ export const HELD: readonly RequirementId[] = [
   'B-69',
   'B-70',
   'B-71',
+  'B-73',
+  'B-74',
   'B-75',
   'B-78',
   'B-81',

@@ -331,12 +331,10 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   });
 
   // What no operation does yet: taking a role away, undeploying, deleting.
-  const { store } = platform.platform;
+  const { store, users } = platform.platform;
   const admin = await platform.addPerson(['patchbay-admin']);
   const known = await provoke('create_conversation', { agentId: 'demo' }, admin.key);
-  await store.commit(db =>
-    db.updateTable('users').set({ roles: '["patchbay-user"]' }).where('id', '=', admin.userId).execute(),
-  );
+  await users.setRoles(admin.userId, ['patchbay-user']);
   await provoke(
     'talk_to_agent',
     { agentId: 'demo', conversationId: known.conversationId, message: 'x' },

@@ -3,8 +3,6 @@ import { startTestPlatform, type TestPlatform, type TestPlatformOptions } from '
 
 /** What a test may need that several nodes do not have, and why. Such a test runs on one node: `it.skipIf(lacks('...'))`. */
 const ONE_NODE_ONLY = {
-  'cancellation by notification':
-    'the notification may reach another node than the call it names, and no news travels between nodes yet',
   'the token of the local owner': 'each node writes its own, for the command line of its machine',
   'counters of the whole platform': 'each node counts what it served, and is asked by itself',
 };
