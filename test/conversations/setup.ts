@@ -87,7 +87,7 @@ function watched(type: StepType, inside: () => Rig['insideTurn']): StepType {
     async compile(step, load) {
       const real = await type.compile(step, load);
       return {
-        ...(real.needsHistory !== undefined && { needsHistory: real.needsHistory }),
+        ...real,
         async run(memory, tools) {
           await inside()(memory, tools);
           return real.run(memory, tools);

@@ -4,6 +4,7 @@ import { textsOf } from '../conversation/texts.ts';
 import { compileAgent } from '../deployment/compiled-agent.ts';
 import { agentOf, contentDocuments, parseAgentFile, workflowOf } from '../document/agent-file.ts';
 import { runSteps } from '../turn/run-steps.ts';
+import { testTools } from '../turn/steps/test-turn.ts';
 import { STEP_TYPES } from '../turn/steps.ts';
 import { createTurnMemory, parseCounters, toConversationOutput, toPastStep } from '../turn/turn-memory.ts';
 import { DEMO_AGENT_FILE } from './demo-agent.ts';
@@ -29,22 +30,11 @@ async function answers(...inputs: (string | undefined)[]) {
       input,
       counters,
       last,
-      history: [],
       properties: {},
       context: {},
       now: systemClock.now,
     });
-    const { failure } = await runSteps(agent, turns.length, memory, {
-      clock: systemClock,
-      signal: new AbortController().signal,
-      conversation: {
-        conversationId: 'conv_x',
-        agentId: 'demo',
-        agentVersion: 1,
-        environment: 'production',
-        userId: 'ann',
-      },
-    });
+    const { failure } = await runSteps(agent, turns.length, memory, testTools('conv_x'));
     if (failure) throw failure.cause;
     for (const action of memory.actions) counters.actions[action] = (counters.actions[action] ?? 0) + 1;
     last = toPastStep(toConversationOutput(memory, []));

@@ -17,8 +17,6 @@ export interface CompiledAgent {
   readonly agentId: string;
   readonly version: number;
   readonly steps: readonly AgentStep[];
-  /** Some condition looks further back than the turn before. */
-  readonly needsHistory: boolean;
 }
 
 /**
@@ -51,12 +49,7 @@ export async function compileAgent(
       });
     }
   }
-  return {
-    agentId: agent.agentId,
-    version: agent.version,
-    steps,
-    needsHistory: steps.some(step => step.compiled.needsHistory === true),
-  };
+  return { agentId: agent.agentId, version: agent.version, steps };
 }
 
 async function compileStep(

@@ -1,6 +1,20 @@
 import { z } from 'zod';
 import { parseExpressions } from '../language/expression.ts';
 
+// A turn looks through all that a document holds, and the process serves others meanwhile: see docs/agent-files.md.
+export const MAX_LIST_CHARACTERS = 1_000;
+export const MAX_LIST_NAMES = 20;
+
+/** A list of at most so many entries. */
+export function listOf<T extends z.ZodType>(entry: T, max: number) {
+  return z.array(entry).max(max, tooMany(max, 'entries'));
+}
+
+/** The problem of a list that is too long, as a phrase. */
+export function tooMany(max: number, what: string): string {
+  return `must have at most ${max} ${what}`;
+}
+
 const UNSUPPORTED_ACTION = 'PAUSE_CONVERSATION';
 const UNSUPPORTED =
   'PAUSE_CONVERSATION is not supported; of the reserved actions CONVERSATION_START, CONVERSATION_END and STOP_CONVERSATION are';
@@ -19,12 +33,17 @@ export const actionField = nameField
   .refine(name => name !== UNSUPPORTED_ACTION, UNSUPPORTED);
 
 /** A comma list of expressions; what a dictionary or quick reply means. */
-export const expressionsField = z.string().superRefine((text, context) => {
-  const list = parseExpressions(text);
-  if (list === undefined) {
-    context.addIssue('must be a comma list of expressions such as "greeting(hello), polite"');
-  } else if (list.some(({ name }) => name === UNSUPPORTED_ACTION)) {
-    // `expressionsAsActions` would raise it.
-    context.addIssue(UNSUPPORTED);
-  }
-});
+export const expressionsField = z
+  .string()
+  .max(MAX_LIST_CHARACTERS, tooMany(MAX_LIST_CHARACTERS, 'characters'))
+  .superRefine((text, context) => {
+    const list = parseExpressions(text);
+    if (list === undefined) {
+      context.addIssue('must be a comma list of expressions such as "greeting(hello), polite"');
+    } else if (list.length > MAX_LIST_NAMES) {
+      context.addIssue(tooMany(MAX_LIST_NAMES, 'expressions'));
+    } else if (list.some(({ name }) => name === UNSUPPORTED_ACTION)) {
+      // `expressionsAsActions` would raise it.
+      context.addIssue(UNSUPPORTED);
+    }
+  });

@@ -53,4 +53,20 @@ describe('an output document', () => {
   ])('refuses %s', (_, body, problem) => {
     expect(() => save(body)).toThrow(problem);
   });
+
+  const say = { type: 'text', text: 'x' };
+  const bubbles = (count: number, alternatives = 1) => ({
+    action: 'a',
+    outputs: Array.from({ length: count }, () => ({ valueAlternatives: Array(alternatives).fill(say) })),
+  });
+  const replies = (count: number) => ({ action: 'a', quickReplies: Array(count).fill({ value: 'x' }) });
+  it.each([
+    ['entries', Array(2_000).fill(bubbles(1)), Array(2_001).fill(bubbles(1)), 'at most 2000 entries'],
+    ['bubbles', [bubbles(100)], [bubbles(101)], 'at most 100 entries'],
+    ['alternatives', [bubbles(1, 100)], [bubbles(1, 101)], 'at most 100 entries'],
+    ['quick replies', [replies(100)], [replies(101)], 'at most 100 entries'],
+  ])('takes so many %s and no more', (_, most, tooMany, problem) => {
+    expect(() => save({ outputSet: most })).not.toThrow();
+    expect(() => save({ outputSet: tooMany })).toThrow(problem);
+  });
 });

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { DocumentSchema } from './document-type.ts';
-import { actionField, expressionsField } from './fields.ts';
+import { actionField, expressionsField, listOf } from './fields.ts';
+
+const MAX_ENTRIES = 2_000;
+/** Of one entry; a turn that says more, in several entries, fails. */
+export const MAX_BUBBLES = 100;
+export const MAX_QUICK_REPLIES = 100;
+const MAX_ALTERNATIVES = 100;
 
 const text = z.strictObject({
   type: z.literal('text'),
@@ -38,17 +44,21 @@ const quickReplyField = z.strictObject({
 export const outputDocument = {
   type: 'output',
   body: z.strictObject({
-    outputSet: z.array(
+    outputSet: listOf(
       z.strictObject({
         action: actionField,
         /** Said when the action was raised this often in earlier turns. */
         timesOccurred: z.int().min(0).default(0),
         /** One bubble each; one of the alternatives is said. */
-        outputs: z
-          .array(z.strictObject({ valueAlternatives: z.array(z.union([text, image, free])).min(1) }))
-          .default([]),
-        quickReplies: z.array(quickReplyField).default([]),
+        outputs: listOf(
+          z.strictObject({
+            valueAlternatives: listOf(z.union([text, image, free]), MAX_ALTERNATIVES).min(1),
+          }),
+          MAX_BUBBLES,
+        ).default([]),
+        quickReplies: listOf(quickReplyField, MAX_QUICK_REPLIES).default([]),
       }),
+      MAX_ENTRIES,
     ),
   }),
 } as const satisfies DocumentSchema;

@@ -132,4 +132,45 @@ describe('a rules document', () => {
   ])('refuses %s', (_, body, problem) => {
     expect(() => save(body)).toThrow(problem);
   });
+
+  const rules = (count: number, conditions: object[] = []) =>
+    Array.from({ length: count }, (_, i) => ({ name: `r${i}`, conditions }));
+  const groups = (count: number, each: object[] = []) => ({
+    behaviorGroups: Array.from({ length: count }, (_, i) => ({ name: `g${i}`, rules: each })),
+  });
+  const nested = (count: number, condition: object) => [
+    { type: 'negation', conditions: Array.from({ length: count - 1 }, () => condition) },
+  ];
+  const ever = { type: 'actionmatcher', configs: { actions: 'a', occurrence: 'never' } };
+  it.each([
+    ['groups', groups(200), groups(201), 'at most 200 entries'],
+    ['rules', groups(2, rules(1_000)), groups(3, rules(1_000)), 'at most 2000 rules together'],
+    [
+      'conditions',
+      groups(1, rules(10, nested(1_000, inputIs('a')))),
+      groups(1, rules(11, nested(1_000, inputIs('a')))),
+      'at most 10000 conditions together',
+    ],
+    [
+      'conditions over the whole conversation',
+      groups(1, rules(4, nested(26, ever))),
+      groups(1, rules(4, nested(27, ever))),
+      'at most 100 conditions with anyStep or never together',
+    ],
+    [
+      'actions',
+      withRule({ actions: Array(20).fill('a') }),
+      withRule({ actions: Array(21).fill('a') }),
+      'at most 20',
+    ],
+    [
+      'actions looked for',
+      withConditions({ type: 'actionmatcher', configs: { actions: Array(20).fill('a').join() } }),
+      withConditions({ type: 'actionmatcher', configs: { actions: Array(21).fill('a').join() } }),
+      'at most 20 actions',
+    ],
+  ])('takes so many %s and no more', (_, most, tooMany, problem) => {
+    expect(() => save(most)).not.toThrow();
+    expect(() => save(tooMany)).toThrow(problem);
+  });
 });

@@ -2,7 +2,24 @@ import { z } from 'zod';
 import { parseDataPath } from '../language/data-path.ts';
 import { parseExpressions } from '../language/expression.ts';
 import type { DocumentSchema } from './document-type.ts';
-import { actionField, expressionsField, nameField } from './fields.ts';
+import {
+  actionField,
+  expressionsField,
+  listOf,
+  MAX_LIST_CHARACTERS,
+  MAX_LIST_NAMES,
+  nameField,
+  tooMany,
+} from './fields.ts';
+
+const MAX_GROUPS = 200;
+/** Of all groups together. */
+const MAX_RULES = 2_000;
+/** Of all rules together, the nested ones too. */
+const MAX_CONDITIONS = 10_000;
+/** Each is kept with every conversation. */
+const MAX_LOOK_BACKS = 100;
+const MAX_ACTIONS = 20;
 
 /** Where a matcher looks: this turn, the one before, all of them, or "in none of them". */
 const occurrence = z.enum(['currentStep', 'lastStep', 'anyStep', 'never']).default('currentStep');
@@ -27,7 +44,11 @@ const actionMatcher = z.strictObject({
         text => text.split(',').every(name => name.trim() === '*' || actionField.safeParse(name).success),
         'must be a comma list of action names or "*", without PAUSE_CONVERSATION, which is not supported',
       )
-      .refine(text => parseExpressions(text) !== undefined, 'is too long'),
+      .max(MAX_LIST_CHARACTERS, tooMany(MAX_LIST_CHARACTERS, 'characters'))
+      .refine(
+        text => (parseExpressions(text)?.length ?? 0) <= MAX_LIST_NAMES,
+        tooMany(MAX_LIST_NAMES, 'actions'),
+      ),
     occurrence,
   }),
 });
@@ -101,7 +122,7 @@ const condition = z.discriminatedUnion(
 
 const rule = z.strictObject({
   name: nameField,
-  actions: z.array(actionField).default([]),
+  actions: listOf(actionField, MAX_ACTIONS).default([]),
   /** All must hold; none always holds. */
   conditions: z.array(condition).default([]),
 });
@@ -119,13 +140,35 @@ const group = z
   )
   .transform(({ rules, behaviorRules, ...rest }) => ({ ...rest, rules: rules ?? behaviorRules ?? [] }));
 
+function countConditions(conditions: readonly ConditionDocument[]): { all: number; lookBacks: number } {
+  const counted = { all: 0, lookBacks: 0 };
+  const waiting = [...conditions];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    counted.all++;
+    if (next.type === 'connector' || next.type === 'negation') waiting.push(...next.conditions);
+    else if ('occurrence' in next.configs && /^(anyStep|never)$/.test(next.configs.occurrence))
+      counted.lookBacks++;
+  }
+  return counted;
+}
+
 /** When to raise which action (platform.md 3.3). `behaviorRules` of a group is accepted and stored as `rules`. */
 export const rulesDocument = {
   type: 'rules',
   body: z.strictObject({
     appendActions: z.boolean().default(true),
     expressionsAsActions: z.boolean().default(false),
-    behaviorGroups: z.array(group),
+    // A transform runs when the groups are right in themselves.
+    behaviorGroups: listOf(group, MAX_GROUPS).transform((groups, context) => {
+      const rules = groups.flatMap(({ rules }) => rules);
+      const conditions = countConditions(rules.flatMap(({ conditions }) => conditions));
+      if (rules.length > MAX_RULES) context.addIssue(tooMany(MAX_RULES, 'rules together'));
+      if (conditions.all > MAX_CONDITIONS) context.addIssue(tooMany(MAX_CONDITIONS, 'conditions together'));
+      if (conditions.lookBacks > MAX_LOOK_BACKS) {
+        context.addIssue(tooMany(MAX_LOOK_BACKS, 'conditions with anyStep or never together'));
+      }
+      return groups;
+    }),
   }),
 } as const satisfies DocumentSchema;
 

@@ -67,6 +67,11 @@ export function printExpression({ name, args }: Expression): string {
   return args.length === 0 ? name : `${name}(${args.map(printExpression).join(', ')})`;
 }
 
+/** How many names are in it: what comparing it with one other may cost at the most. */
+export function countNames(expressions: readonly Expression[]): number {
+  return expressions.reduce((sum, { args }) => sum + 1 + countNames(args), 0);
+}
+
 /** `*` is a wildcard in the pattern only: whatever a person typed can never match more than itself. */
 export function matchesExpression(pattern: Expression, fact: Expression): boolean {
   if (pattern.name === '*' && pattern.args.length === 0) return true;

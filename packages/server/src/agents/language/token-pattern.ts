@@ -5,11 +5,13 @@
  * look-around) is refused.
  */
 export interface TokenPattern {
-  /** Does the whole text match, in any case? */
-  matches(text: string): boolean;
+  /** Does the whole text match, in any case? `charge` is told how many states each character meets. */
+  matches(text: string, charge: (states: number) => void): boolean;
+  /** How big it is. */
+  readonly states: number;
 }
 
-/** Longer texts never match, so the work per token is at most this times `MAX_STATES`. */
+/** Longer texts never match, so one match visits at most this times `MAX_STATES` states. */
 const MAX_TEXT = 200;
 const MAX_STATES = 500;
 const MAX_REPEAT = 100;
@@ -29,14 +31,23 @@ interface State {
 export function compileTokenPattern(source: string): TokenPattern {
   const states: State[] = [{ accepts: undefined, to: [] }];
   const start = addStates(parsePattern(source), 0, states);
-  return { matches: text => text.length <= MAX_TEXT && run(states, start, text) };
+  return {
+    matches: (text, charge) => text.length <= MAX_TEXT && run(states, start, text, charge),
+    states: states.length,
+  };
 }
 
 /** State 0 is the end of the match. */
-function run(states: readonly State[], start: number, text: string): boolean {
+function run(
+  states: readonly State[],
+  start: number,
+  text: string,
+  charge: (states: number) => void,
+): boolean {
   let current = new Set<number>();
   enter(states, start, current);
   for (const char of text) {
+    charge(current.size);
     const next = new Set<number>();
     for (const at of current) {
       const state = states[at]!;

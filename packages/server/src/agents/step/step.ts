@@ -1,6 +1,7 @@
 import type { DocumentRef } from '@patchbay/contract/ids';
 import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
 import type { Clock } from '../../kernel/clock.ts';
+import type { PlatformError } from '../../kernel/errors.ts';
 
 /** A quick reply as rules and output see it. */
 export interface QuickReply {
@@ -23,6 +24,8 @@ export interface Counters {
   rules: Record<string, number>;
   /** How often each action has been raised in earlier turns. */
   actions: Record<string, number>;
+  /** What conditions over the whole conversation found in earlier turns, by a key of the condition. */
+  seen: Record<string, true>;
 }
 
 /**
@@ -41,8 +44,6 @@ export interface TurnMemory {
   readonly counters: Counters;
   /** The turn before this one; `undefined` in the greeting turn. */
   readonly last: PastStep | undefined;
-  /** Earlier turns, oldest first; empty unless a compiled step of the agent says `needsHistory`. */
-  readonly history: readonly PastStep[];
   readonly properties: Readonly<Record<string, unknown>>;
   /** Values sent with the message, such as `mcp` = "true". */
   readonly context: Readonly<Record<string, unknown>>;
@@ -51,11 +52,29 @@ export interface TurnMemory {
   readonly remembered: readonly StepDatum[];
 }
 
+/**
+ * What one turn may use up, all its steps together. The process serves everybody: whatever of a step an agent's author or a
+ * caller can make long is charged here before it is done, and lets others come first now and then.
+ */
+export interface TurnBudget {
+  /** Charges steps of work, each about as much as comparing two words. Throws a `PlatformError` when they are used up. */
+  work(steps: number): void;
+  /** Charges characters of the answer. Throws a `PlatformError` when they are used up. */
+  write(characters: number): void;
+  /** The error of the limit that was reached, whatever a library has made of it on its way; `undefined` before. */
+  readonly exhausted: PlatformError | undefined;
+  /** True when the turn has held the process long enough: then a step pauses at its next place for it. */
+  readonly sliceIsOver: boolean;
+  /** Resolves when others have had their time. Rejects with the reason of the turn's signal. */
+  pause(): Promise<void>;
+}
+
 /** What a step may use besides the memory. */
 export interface StepTools {
   readonly clock: Clock;
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
+  readonly budget: TurnBudget;
   readonly conversation: {
     readonly conversationId: string;
     readonly agentId: string;
@@ -70,9 +89,9 @@ export type StepResult = 'continue' | 'stop';
 
 /** A step of a deployed agent with everything parsed and prepared: made once a deployment, run once a turn. */
 export interface CompiledStep {
-  /** True when a condition looks further back than the turn before. */
-  readonly needsHistory?: boolean;
   run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult>;
+  /** Notes in the counters what later turns may ask about this one. Called once, when the turn's steps have run. */
+  noteTurn?(turn: PastStep, counters: Counters, budget: TurnBudget): void;
 }
 
 /** Reads the body of a referenced document while compiling; rejects with a `PlatformError` when it is not there. */

@@ -1,3 +1,4 @@
+import { PlatformError } from '../../kernel/errors.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { StepResult, StepTools } from '../step/step.ts';
@@ -11,7 +12,8 @@ export interface StepsRun {
 }
 
 /**
- * Runs an agent's steps in order until one says stop or throws. Every step that ran leaves one audit entry.
+ * Runs an agent's steps in order until one says stop or throws, and has them note the turn for later ones. Every step that
+ * ran leaves one audit entry. A `PlatformError` that a step throws is told to callers; of anything else, only which step it was.
  * Rejects only with the reason of `tools.signal`, and then at once, whatever the step is waiting for.
  */
 export async function runSteps(
@@ -22,19 +24,19 @@ export async function runSteps(
 ): Promise<StepsRun> {
   const { clock, conversation, signal } = tools;
   const audit: AuditEntry[] = [];
+  let failure: StepsRun['failure'];
   for (const [taskIndex, step] of agent.steps.entries()) {
     signal.throwIfAborted();
     memory.workflowId = step.workflowId;
     const before = capture(memory);
     const startedAt = clock.now();
     let result: StepResult = 'stop';
-    let failure: StepsRun['failure'];
     try {
       const running = step.compiled.run(memory, tools);
       result = typeof running === 'string' ? running : await unlessAborted(running, signal);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      failure = { task: { taskId: step.type, message: `Step ${step.type} failed.` }, cause };
+      failure = failureOf(step.type, cause);
     }
     const endedAt = clock.now();
     const changed = changedSince(before, memory);
@@ -52,9 +54,26 @@ export async function runSteps(
       actions: [...memory.actions],
       createdAt: endedAt,
     });
-    if (failure || result === 'stop') return { audit, failure };
+    if (result === 'stop') break;
   }
-  return { audit, failure: undefined };
+  const noteFailure = noteTurn(agent, memory, tools);
+  return { audit, failure: failure ?? noteFailure };
+}
+
+function noteTurn(agent: CompiledAgent, memory: RunningMemory, { budget }: StepTools): StepsRun['failure'] {
+  for (const { type, compiled } of agent.steps) {
+    try {
+      compiled.noteTurn?.(memory, memory.counters, budget);
+    } catch (cause) {
+      return failureOf(type, cause);
+    }
+  }
+  return undefined;
+}
+
+function failureOf(type: string, cause: unknown): NonNullable<StepsRun['failure']> {
+  const why = cause instanceof PlatformError ? `: ${cause.message}` : '.';
+  return { task: { taskId: type, message: `Step ${type} failed${why}` }, cause };
 }
 
 /** The step's result, or the reason of the abort, whichever comes first. */

@@ -1,11 +1,7 @@
 import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
-import {
-  type ConversationStep,
-  insertConversationSteps,
-  listConversationOutputs,
-} from '../../store/tables/conversation-steps.ts';
+import { type ConversationStep, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
@@ -14,6 +10,7 @@ import type { TurnClaim } from './admit-turn.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
 import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
+import { createTurnBudget } from './turn-budget.ts';
 import {
   CONVERSATION_END,
   countActions,
@@ -23,7 +20,7 @@ import {
   toPastStep,
   toStepData,
 } from './turn-memory.ts';
-import type { TurnDeps } from './turns.ts';
+import type { TurnParts } from './turns.ts';
 
 /** News of a running turn, in order. */
 export interface TurnEvent {
@@ -55,7 +52,7 @@ export interface TurnMessage {
  * with a `Fault` when the lease was lost, of which nothing is stored either.
  */
 export async function runTurn(
-  deps: TurnDeps,
+  deps: TurnParts,
   claim: TurnClaim,
   agent: CompiledAgent,
   message: TurnMessage,
@@ -90,7 +87,7 @@ export async function runTurn(
 }
 
 /** Gives a claimed turn back with nothing done: lease and key are free, a conversation that was to start is gone. */
-export async function releaseClaim(deps: TurnDeps, { lease, key }: TurnClaim): Promise<void> {
+export async function releaseClaim(deps: TurnParts, { lease, key }: TurnClaim): Promise<void> {
   try {
     await deps.store.commit(async db => {
       await releaseConversation(db, lease);
@@ -117,7 +114,7 @@ interface PlayedTurn {
 }
 
 async function playTurn(
-  deps: TurnDeps,
+  deps: TurnParts,
   claim: TurnClaim,
   agent: CompiledAgent,
   message: TurnMessage,
@@ -128,22 +125,22 @@ async function playTurn(
   const steps: ConversationStep[] = [];
   const audit: AuditEntry[] = [];
   let past: PastStep | undefined;
-  let history: readonly PastStep[] = [];
   let failure: StepsRun['failure'];
   let ended = false;
+  // A greeting and the message it comes with are one call, and share what it may use up.
+  const tools = toolsOf(deps, claim, signal);
 
   const play = async (input: string | undefined) => {
     const memory = createTurnMemory({
       input,
       counters,
       last: past,
-      history,
       properties: found?.properties ?? {},
       context: message.context,
       now: () => deps.clock.now(),
     });
     const index = (found?.stepCount ?? 0) + steps.length;
-    const run = await runSteps(agent, index, memory, toolsOf(deps, claim, signal));
+    const run = await runSteps(agent, index, memory, tools);
     const at = deps.clock.now();
     const output = toConversationOutput(memory, run.failure ? [run.failure.task] : []);
     steps.push({ index, input, data: toStepData(memory, at), output, createdAt: at });
@@ -152,27 +149,21 @@ async function playTurn(
     failure = run.failure;
     ended = memory.actions.includes(CONVERSATION_END);
     past = toPastStep(output);
-    history = [...history, past];
   };
 
-  if (found) {
-    past = toPastStep(JSON.parse(found.lastOutput) as ConversationOutput);
-    if (agent.needsHistory) {
-      history = (await listConversationOutputs(deps.store.db, found.id)).map(toPastStep);
-    }
-  } else {
-    await play(undefined);
-  }
+  if (found) past = toPastStep(JSON.parse(found.lastOutput) as ConversationOutput);
+  else await play(undefined);
   if (message.input !== undefined && !failure && !ended) await play(message.input);
 
   const state = failure ? 'ERROR' : ended ? 'ENDED' : 'READY';
   return { steps, step: steps.at(-1)!, audit, counters, state, failure };
 }
 
-function toolsOf(deps: TurnDeps, claim: TurnClaim, signal: AbortSignal): StepTools {
+function toolsOf(deps: TurnParts, claim: TurnClaim, signal: AbortSignal): StepTools {
   return {
     clock: deps.clock,
     signal,
+    budget: createTurnBudget({ clock: deps.clock, signal, turnstile: deps.turnstile }),
     conversation: {
       conversationId: claim.lease.conversationId,
       agentId: claim.agentId,
@@ -185,7 +176,7 @@ function toolsOf(deps: TurnDeps, claim: TurnClaim, signal: AbortSignal): StepToo
 
 /** Gives the answer bubble by bubble; before a bubble with a delay the agent "types" for so many milliseconds. */
 async function speak(
-  deps: TurnDeps,
+  deps: TurnParts,
   output: ConversationOutput,
   reader: TurnReader,
   signal: AbortSignal,
@@ -200,7 +191,7 @@ async function speak(
   }
 }
 
-async function commitTurn(deps: TurnDeps, claim: TurnClaim, played: PlayedTurn): Promise<TurnAnswer> {
+async function commitTurn(deps: TurnParts, claim: TurnClaim, played: PlayedTurn): Promise<TurnAnswer> {
   const { lease, key } = claim;
   const { conversationId } = lease;
   const { state, step, failure } = played;
@@ -233,9 +224,9 @@ async function commitTurn(deps: TurnDeps, claim: TurnClaim, played: PlayedTurn):
   return answer;
 }
 
-/** What the caller is told of a step that threw: which one. Why is in the log. */
+/** What the caller is told of a step that threw: which one, and why if that is for callers; else the log has it. */
 function stepFailed(
-  deps: TurnDeps,
+  deps: TurnParts,
   claim: TurnClaim,
   { task, cause }: NonNullable<StepsRun['failure']>,
 ): PlatformError {
@@ -246,9 +237,9 @@ function stepFailed(
     step: task.taskId,
     error: cause,
   });
-  return new PlatformError(
-    'internal',
-    `Agent "${claim.agentId}" failed in its step ${task.taskId}; the server log says why.`,
-    { details: { conversationId }, cause },
-  );
+  const why = cause instanceof PlatformError ? `: ${cause.message}` : '; the server log says why.';
+  return new PlatformError('internal', `Agent "${claim.agentId}" failed in its step ${task.taskId}${why}`, {
+    details: { conversationId },
+    cause,
+  });
 }

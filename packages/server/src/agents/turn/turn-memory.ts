@@ -17,7 +17,6 @@ export function createTurnMemory(start: {
   readonly input: string | undefined;
   readonly counters: Counters;
   readonly last: PastStep | undefined;
-  readonly history: readonly PastStep[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly context: Readonly<Record<string, unknown>>;
   readonly now: () => number;
@@ -32,7 +31,6 @@ export function createTurnMemory(start: {
     quickReplies: [],
     counters: start.counters,
     last: start.last,
-    history: start.history,
     properties: start.properties,
     context: start.context,
     workflowId: undefined,
@@ -96,11 +94,15 @@ export function toPastStep(output: ConversationOutput): PastStep {
 /** Names of rules and actions come from people, so the maps have no prototype to meet. */
 export function parseCounters(json: string): Counters {
   const stored = JSON.parse(json) as Partial<Counters>;
-  return { rules: withoutPrototype(stored.rules), actions: withoutPrototype(stored.actions) };
+  return {
+    rules: withoutPrototype(stored.rules),
+    actions: withoutPrototype(stored.actions),
+    seen: withoutPrototype(stored.seen),
+  };
 }
 
-function withoutPrototype(counts: Record<string, number> | undefined): Record<string, number> {
-  return Object.assign(Object.create(null) as Record<string, number>, counts);
+function withoutPrototype<T>(members: Record<string, T> | undefined): Record<string, T> {
+  return Object.assign(Object.create(null) as Record<string, T>, members);
 }
 
 /** Every action of the turn counts once, for the turns that follow. */

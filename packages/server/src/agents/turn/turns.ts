@@ -8,6 +8,7 @@ import type { Deployments } from '../deployment/deployments.ts';
 import { type Admission, admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
 import { releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
+import { createTurnstile, type Turnstile } from './turnstile.ts';
 
 export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
 
@@ -25,6 +26,11 @@ export interface TurnDeps {
   readonly idempotencyHours: number;
   /** Told how each turn ended and how many milliseconds it took. */
   readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;
+}
+
+/** With what all turns of this process share. */
+export interface TurnParts extends TurnDeps {
+  readonly turnstile: Turnstile;
 }
 
 /** A turn that holds its conversation. Exactly one of its functions is called, once. */
@@ -48,7 +54,8 @@ export interface Turns {
   removeLeftovers(): Promise<void>;
 }
 
-export function createTurns(deps: TurnDeps): Turns {
+export function createTurns(given: TurnDeps): Turns {
+  const deps: TurnParts = { ...given, turnstile: createTurnstile() };
   const { store, deployments } = deps;
 
   async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<Admission<ClaimedTurn>> {

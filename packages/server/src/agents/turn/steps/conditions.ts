@@ -1,12 +1,14 @@
 import type { ConditionDocument } from '../../document/rules.ts';
 import { type DataPath, parseDataPath, readDataPath } from '../../language/data-path.ts';
 import {
+  countNames,
   type Expression,
   matchesSubList,
   parseExpression,
   parseExpressions,
+  printExpression,
 } from '../../language/expression.ts';
-import type { PastStep, StepTools, TurnMemory } from '../../step/step.ts';
+import type { PastStep, StepTools, TurnBudget, TurnMemory } from '../../step/step.ts';
 import { timesOf } from './counts.ts';
 import { turnData } from './turn-data.ts';
 
@@ -18,22 +20,31 @@ export interface TurnView {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
   readonly now: StepFacts;
+  readonly last: StepFacts | undefined;
 }
 
 export type Condition = (turn: TurnView) => ConditionState;
 
 /** One turn as the matchers see it. */
-interface StepFacts {
+export interface StepFacts {
   readonly input: string | undefined;
   readonly expressions: readonly Expression[];
   readonly actions: readonly Expression[];
 }
 
+type Matches = (step: StepFacts, budget: TurnBudget) => boolean;
+
+/**
+ * What conditions ask about the whole conversation, each question once under its key. The answer for earlier turns is kept in
+ * the counters, so a long conversation costs no more than a short one.
+ */
+export type LookBacks = Map<string, Matches>;
+
 export function viewTurn(memory: TurnMemory, tools: StepTools): TurnView {
-  return { memory, tools, now: factsOf(memory) };
+  return { memory, tools, now: factsOf(memory), last: memory.last && factsOf(memory.last) };
 }
 
-function factsOf({
+export function factsOf({
   input,
   expressions,
   actions,
@@ -53,41 +64,53 @@ function factsOf({
   };
 }
 
-export function compileCondition(document: ConditionDocument): Condition {
+/** What the condition asks about the whole conversation is added to `lookBacks`. */
+export function compileCondition(document: ConditionDocument, lookBacks: LookBacks): Condition {
+  const compileAll = (conditions: readonly ConditionDocument[]) =>
+    conditions.map(condition => compileCondition(condition, lookBacks));
   switch (document.type) {
     case 'inputmatcher': {
       const patterns = parseExpressions(document.configs.expressions)!;
-      return inTurns(document.configs.occurrence, step => matchesInput(patterns, step));
+      const matches = charged(patterns, step => step.expressions, matchesInput);
+      return inTurns(document.configs.occurrence, matches, keyOf('input', patterns), lookBacks);
     }
     case 'actionmatcher': {
       const patterns = parseExpressions(document.configs.actions)!;
-      return inTurns(document.configs.occurrence, step => matchesSubList(patterns, step.actions));
+      const matches = charged(
+        patterns,
+        step => step.actions,
+        (list, step) => matchesSubList(list, step.actions),
+      );
+      return inTurns(document.configs.occurrence, matches, keyOf('action', patterns), lookBacks);
     }
     case 'occurrence':
       return occurrence(document.configs);
     case 'sizematcher':
       return sizeMatcher(document.configs);
     case 'connector': {
-      const children = document.conditions.map(compileCondition);
+      const children = compileAll(document.conditions);
       return document.configs.operator === 'AND' ? and(children) : or(children);
     }
     case 'negation':
-      return not(document.conditions.map(compileCondition));
+      return not(compileAll(document.conditions));
   }
 }
 
-/** Does the condition look further back than the turn before? */
-export function looksBack(document: ConditionDocument): boolean {
-  switch (document.type) {
-    case 'inputmatcher':
-    case 'actionmatcher':
-      return document.configs.occurrence === 'anyStep' || document.configs.occurrence === 'never';
-    case 'connector':
-    case 'negation':
-      return document.conditions.some(looksBack);
-    default:
-      return false;
-  }
+/** Looking for the patterns among the facts, charged with what it may cost at the most. */
+function charged(
+  patterns: readonly Expression[],
+  factsAmong: (step: StepFacts) => readonly Expression[],
+  matches: (patterns: readonly Expression[], step: StepFacts) => boolean,
+): Matches {
+  const names = countNames(patterns);
+  return (step, budget) => {
+    budget.work(1 + names * factsAmong(step).length);
+    return matches(patterns, step);
+  };
+}
+
+function keyOf(kind: 'input' | 'action', patterns: readonly Expression[]): string {
+  return `${kind} ${patterns.map(printExpression).join(', ')}`;
 }
 
 /** The children in order up to the first that is not SUCCESS, whose state it is. */
@@ -136,19 +159,17 @@ export function not(children: readonly Condition[]): Condition {
 
 type Occurrence = Extract<ConditionDocument, { type: 'inputmatcher' }>['configs']['occurrence'];
 
-function inTurns(occurrence: Occurrence, matches: (step: StepFacts) => boolean): Condition {
-  const inAny = ({ memory, now }: TurnView) =>
-    matches(now) || memory.history.some(step => matches(factsOf(step)));
-  switch (occurrence) {
-    case 'currentStep':
-      return ({ now }) => stateOf(matches(now));
-    case 'lastStep':
-      return ({ memory: { last } }) => stateOf(last !== undefined && matches(factsOf(last)));
-    case 'anyStep':
-      return turn => stateOf(inAny(turn));
-    case 'never':
-      return turn => stateOf(!inAny(turn));
+function inTurns(occurrence: Occurrence, matches: Matches, key: string, lookBacks: LookBacks): Condition {
+  if (occurrence === 'currentStep') return ({ now, tools }) => stateOf(matches(now, tools.budget));
+  if (occurrence === 'lastStep') {
+    return ({ last, tools }) => stateOf(last !== undefined && matches(last, tools.budget));
   }
+  lookBacks.set(key, matches);
+  const wanted = occurrence === 'anyStep';
+  return ({ memory, now, tools }) => {
+    const inAny = Object.hasOwn(memory.counters.seen, key) || matches(now, tools.budget);
+    return stateOf(inAny === wanted);
+  };
 }
 
 /** The pattern `empty` alone also matches a turn in which nothing was said. */
@@ -171,7 +192,10 @@ function sizeMatcher(configs: Extract<ConditionDocument, { type: 'sizematcher' }
   if (min === -1 && max === -1 && equal === -1) return () => 'NOT_EXECUTED';
   const path = parseDataPath(valuePath) as DataPath;
   return ({ memory, tools }) => {
-    const size = sizeOf(readDataPath(turnData(memory, tools), path));
+    const value = readDataPath(turnData(memory, tools), path);
+    const size = sizeOf(value);
+    // Counting the members of an object takes as long as it has members.
+    tools.budget.work(typeof value === 'object' ? 1 + size : 1);
     return stateOf(size >= min && (max === -1 || size <= max) && (equal === -1 || size === equal));
   };
 }

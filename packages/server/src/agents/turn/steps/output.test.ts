@@ -124,4 +124,15 @@ describe('the output', () => {
       message: expect.stringContaining(problem),
     });
   });
+
+  it('is no more than 100 bubbles and 100 quick replies, however many actions speak at once', async () => {
+    const bubbles = (action: string, count: number) => entry(action, 0, ...Array(count).fill(['x']));
+    const replies = (action: string, count: number) => ({
+      action,
+      quickReplies: Array(count).fill({ value: 'x' }),
+    });
+    expect(await textsOf([bubbles('a', 99), bubbles('b', 1)], ['a', 'b'])).toHaveLength(100);
+    await expect(say([bubbles('a', 99), bubbles('b', 2)], ['a', 'b'])).rejects.toThrow('100 bubbles');
+    await expect(say([replies('a', 99), replies('b', 2)], ['a', 'b'])).rejects.toThrow('100 quick replies');
+  });
 });

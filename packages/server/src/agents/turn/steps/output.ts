@@ -1,11 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../../kernel/errors.ts';
-import { type OutputDocument, outputDocument } from '../../document/output.ts';
+import {
+  MAX_BUBBLES,
+  MAX_QUICK_REPLIES,
+  type OutputDocument,
+  outputDocument,
+} from '../../document/output.ts';
 import type { CompiledStep, QuickReply, StepType, TurnMemory } from '../../step/step.ts';
 import { timesOf } from './counts.ts';
 import { pickAlternative } from './pick-alternative.ts';
 import { loadStepDocument } from './step-config.ts';
-import { templateProblem } from './template.ts';
+import { isTemplate, templateProblem } from './template.ts';
 
 /**
  * Says what the raised actions are to say, in their order. How often an action was raised in earlier turns is its
@@ -15,13 +21,13 @@ import { templateProblem } from './template.ts';
 export const outputStep: StepType = {
   type: 'output',
   async compile(step, load) {
-    return compileOutput(await loadStepDocument(step, outputDocument, load));
+    const document = await loadStepDocument(step, outputDocument, load);
+    await checkTemplates(document);
+    return compileOutput(document);
   },
 };
 
-/** Throws a `PlatformError` of kind `invalid` when a text is no template, so that no turn has to find out. */
 export function compileOutput(document: OutputDocument): CompiledStep {
-  checkTemplates(document);
   const levelsOf = groupByAction(document);
   return {
     run(memory, { conversation }) {
@@ -30,11 +36,28 @@ export function compileOutput(document: OutputDocument): CompiledStep {
         const level = levelsOf.get(action)?.find(({ timesOccurred }) => timesOccurred <= times);
         if (level === undefined) continue;
         const seed = `${conversation.conversationId} ${action} ${level.timesOccurred}`;
+        refuseTooMuch(memory, level);
         say(level, times - level.timesOccurred, seed, action, memory);
       }
       return 'continue';
     },
   };
+}
+
+/** An entry alone is within the limits; several that speak in one turn may not be. */
+function refuseTooMuch({ output, quickReplies }: TurnMemory, level: Level): void {
+  if (output.length + level.outputs.length > MAX_BUBBLES) {
+    throw new PlatformError(
+      'internal',
+      `one turn may say ${MAX_BUBBLES} bubbles; let fewer actions speak at once.`,
+    );
+  }
+  if (quickReplies.length + level.quickReplies.length > MAX_QUICK_REPLIES) {
+    throw new PlatformError(
+      'internal',
+      `one turn may offer ${MAX_QUICK_REPLIES} quick replies; let fewer actions speak at once.`,
+    );
+  }
 }
 
 /** Everything one action says at one level. */
@@ -73,32 +96,49 @@ function groupByAction({ outputSet }: OutputDocument): ReadonlyMap<string, reado
   return levelsOf;
 }
 
-/** Every text is checked, wherever it stands; `type` and `expressions` are never rendered. */
-function checkTemplates({ outputSet }: OutputDocument): void {
+/** How many characters of templates are read before others come first: about a millisecond. */
+const CHARACTERS_A_SLICE = 5_000;
+
+/**
+ * Rejects with a `PlatformError` of kind `invalid` when a text is no template, so that no turn has to find out. Every text is
+ * checked, wherever it stands; `type` and `expressions` are never rendered.
+ */
+async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
+  let unread = CHARACTERS_A_SLICE;
+  for (const [text, path] of textsOf(outputSet)) {
+    if (!isTemplate(text)) continue;
+    const problem = templateProblem(text);
+    if (problem !== undefined) {
+      throw new PlatformError(
+        'invalid',
+        `output document: the template at ${path} is not valid: ${problem}. Text in double braces is a template; {% raw %} keeps it as it is.`,
+        { details: { path } },
+      );
+    }
+    unread -= text.length;
+    if (unread > 0) continue;
+    await setImmediate();
+    unread = CHARACTERS_A_SLICE;
+  }
+}
+
+function* textsOf(outputSet: OutputDocument['outputSet']): Generator<readonly [text: string, path: string]> {
   for (const [i, { outputs, quickReplies }] of outputSet.entries()) {
     for (const [j, { valueAlternatives }] of outputs.entries()) {
       for (const [k, { type: _, ...item }] of valueAlternatives.entries()) {
-        checkTexts(item, `$.outputSet[${i}].outputs[${j}].valueAlternatives[${k}]`);
+        yield* textsIn(item, `$.outputSet[${i}].outputs[${j}].valueAlternatives[${k}]`);
       }
     }
     for (const [j, { value }] of quickReplies.entries()) {
-      checkTexts(value, `$.outputSet[${i}].quickReplies[${j}].value`);
+      yield [value, `$.outputSet[${i}].quickReplies[${j}].value`];
     }
   }
 }
 
-function checkTexts(value: unknown, path: string): void {
-  if (typeof value === 'string') {
-    const problem = templateProblem(value);
-    if (problem === undefined) return;
-    throw new PlatformError(
-      'invalid',
-      `output document: the template at ${path} is not valid: ${problem}. Text in double braces is a template; {% raw %} keeps it as it is.`,
-      { details: { path } },
-    );
-  }
+function* textsIn(value: unknown, path: string): Generator<readonly [text: string, path: string]> {
+  if (typeof value === 'string') yield [value, path];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value)) {
-    checkTexts(part, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
+    yield* textsIn(part, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
   }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { dictionaryDocument } from '../../document/dictionary.ts';
+import { listOf } from '../../document/fields.ts';
 import { parseStored } from '../../document/parse-document.ts';
 import { expressionOf, printExpression } from '../../language/expression.ts';
 import { type Token, tokenize } from '../../language/tokens.ts';
-import type { StepType, TurnMemory } from '../../step/step.ts';
+import type { StepResult, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
 import {
   type DictionaryIndex,
   type Entry,
@@ -12,7 +13,10 @@ import {
   longestEntry,
   type Meaning,
 } from './dictionary-index.ts';
+import { inSlices, type Sliced } from './in-slices.ts';
 import { documentUri, parseStep } from './step-config.ts';
+
+const MAX_DICTIONARIES = 20;
 
 const shape = {
   config: z
@@ -29,14 +33,13 @@ const shape = {
     .prefault({}),
   extensions: z
     .strictObject({
-      dictionaries: z
-        .array(
-          z.strictObject({
-            type: z.literal('regular', 'must be "regular", the only kind of dictionary supported'),
-            config: z.strictObject({ uri: documentUri('dictionary') }),
-          }),
-        )
-        .default([]),
+      dictionaries: listOf(
+        z.strictObject({
+          type: z.literal('regular', 'must be "regular", the only kind of dictionary supported'),
+          config: z.strictObject({ uri: documentUri('dictionary') }),
+        }),
+        MAX_DICTIONARIES,
+      ).default([]),
     })
     .prefault({}),
 };
@@ -56,29 +59,31 @@ export const parserStep: StepType = {
         indexDictionary(parseStored(dictionaryDocument, await load(uri))),
       ),
     );
-    return {
-      run(memory) {
-        const expressions = config.appendExpressions ? [...memory.expressions] : [];
-        const intents = new Set(config.appendExpressions ? memory.intents : []);
-        const tokens = tokenize(memory.input ?? '', config.maxInputTokens);
-        const active = activeDictionaries(dictionaries, memory);
-        for (let at = 0; at < tokens.length; ) {
-          const token = tokens[at]!;
-          const entry = bestEntry(active, tokens, at);
-          at += entry?.length ?? 1;
-          const meaning = entry?.meaning ?? patternMeaning(active, token);
-          if (meaning === undefined) {
-            if (config.includeUnknown) expressions.push(printExpression(expressionOf('unknown', token.text)));
-          } else if (config.includeUnused || !meaning.unused) {
-            expressions.push(...meaning.expressions);
-            for (const intent of meaning.intents) intents.add(intent);
-          }
+    function* parse(memory: TurnMemory, budget: TurnBudget): Sliced<StepResult> {
+      const expressions = config.appendExpressions ? [...memory.expressions] : [];
+      const intents = new Set(config.appendExpressions ? memory.intents : []);
+      const tokens = tokenize(memory.input ?? '', config.maxInputTokens);
+      const active = activeDictionaries(dictionaries, memory);
+      for (let at = 0; at < tokens.length; ) {
+        const token = tokens[at]!;
+        budget.work(1 + active.length);
+        if (budget.sliceIsOver) yield;
+        const entry = bestEntry(active, tokens, at);
+        at += entry?.length ?? 1;
+        const meaning = entry?.meaning ?? (yield* patternMeaning(active, token, budget));
+        if (meaning === undefined) {
+          if (config.includeUnknown) expressions.push(printExpression(expressionOf('unknown', token.text)));
+        } else if (config.includeUnused || !meaning.unused) {
+          expressions.push(...meaning.expressions);
+          for (const intent of meaning.intents) intents.add(intent);
         }
-        memory.expressions = expressions;
-        memory.intents = [...intents];
-        return 'continue';
-      },
-    };
+      }
+      memory.expressions = expressions;
+      memory.intents = [...intents];
+      return 'continue';
+    }
+
+    return { run: (memory, { budget }) => inSlices(parse(memory, budget), budget) };
   },
 };
 
@@ -111,10 +116,16 @@ function isBetter(entry: Entry, than: Entry): boolean {
   return entry.length > than.length || (entry.length === than.length && entry.frequency > than.frequency);
 }
 
-function patternMeaning(dictionaries: readonly DictionaryIndex[], token: Token): Meaning | undefined {
+function* patternMeaning(
+  dictionaries: readonly DictionaryIndex[],
+  token: Token,
+  budget: TurnBudget,
+): Sliced<Meaning | undefined> {
   for (const { patterns } of dictionaries) {
-    const hit = patterns.find(({ pattern }) => pattern.matches(token.folded));
-    if (hit) return hit.meaning;
+    for (const { pattern, meaning } of patterns) {
+      if (pattern.matches(token.folded, budget.work)) return meaning;
+      if (budget.sliceIsOver) yield;
+    }
   }
   return undefined;
 }

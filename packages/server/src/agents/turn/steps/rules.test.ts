@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../document/parse-document.ts';
 import { type ConditionDocument, rulesDocument } from '../../document/rules.ts';
-import type { PastStep } from '../../step/step.ts';
+import type { Counters, PastStep } from '../../step/step.ts';
 import { and, type Condition, type ConditionState, not, or } from './conditions.ts';
 import { compileRules, rulesStep } from './rules.ts';
 import { loadFrom, pastStep, rememberedAs, testMemory, testTools } from './test-turn.ts';
@@ -40,6 +40,14 @@ const never = input('no_such_thing');
 async function holds(condition: object, start: Memory = {}): Promise<boolean> {
   const { memory } = await run(group([rule('it', condition)]), start);
   return memory.actions.includes('do_it');
+}
+
+/** The counters when these turns are over. */
+function noted(condition: object, ...turns: PastStep[]): Counters {
+  const { noteTurn } = compile(group([rule('it', condition)]));
+  const counters = testMemory().counters;
+  for (const turn of turns) noteTurn?.(turn, counters, testTools().budget);
+  return counters;
 }
 
 describe('groups and rules', () => {
@@ -173,27 +181,32 @@ describe('inputmatcher and actionmatcher', () => {
         expressions: now ? ['a'] : [],
         actions: now ? ['act'] : [],
         last: step(last),
-        history: [step(before), step(last)],
       };
-      expect([occurrence, await holds(input('a', occurrence), start)]).toEqual([occurrence, expected]);
-      expect([occurrence, await holds(action('act', occurrence), start)]).toEqual([occurrence, expected]);
+      for (const condition of [input('a', occurrence), action('act', occurrence)]) {
+        const counters = noted(condition, step(before), step(last));
+        expect([occurrence, await holds(condition, { ...start, counters })]).toEqual([occurrence, expected]);
+      }
     }
     expect(await holds(input('a', 'lastStep'), { input: 'first turn' })).toBe(false);
   });
 
-  it('ask for the history only when a condition, however deep, needs it', () => {
+  it('keep of earlier turns what is asked about the whole conversation, however deep, and nothing else', () => {
     const deep = (inner: object) => ({
       type: 'connector',
       configs: { operator: 'OR' },
       conditions: [{ type: 'negation', conditions: [inner] }],
     });
-    const needs = (inner: object) => compile(group([rule('it', deep(inner))])).needsHistory;
-    expect([input('a', 'anyStep'), action('a', 'never')].map(needs)).toEqual([true, true]);
-    expect([input('a', 'lastStep'), input('a'), size('input', { min: 1 })].map(needs)).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const turn = pastStep({ input: 'x', expressions: ['a(b)', 'c'], actions: ['act'] });
+    const seen = (condition: object) => Object.keys(noted(deep(condition), turn).seen);
+    expect(seen(input('a( * ) ,c', 'anyStep'))).toEqual(['input a(*), c']);
+    expect(seen(action('act', 'never'))).toEqual(['action act']);
+    for (const condition of [
+      input('b', 'anyStep'),
+      input('a(*)', 'lastStep'),
+      input('a(*)'),
+      size('input', { min: 1 }),
+    ])
+      expect(seen(condition)).toEqual([]);
   });
 });
 

@@ -1,8 +1,9 @@
 import { type RulesDocument, rulesDocument } from '../../document/rules.ts';
 import { parseExpression } from '../../language/expression.ts';
-import type { CompiledStep, StepType } from '../../step/step.ts';
-import { allOf, compileCondition, looksBack, viewTurn } from './conditions.ts';
+import type { CompiledStep, StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
+import { allOf, compileCondition, factsOf, type LookBacks, viewTurn } from './conditions.ts';
 import { timesOf } from './counts.ts';
+import { inSlices, type Sliced } from './in-slices.ts';
 import { loadStepDocument } from './step-config.ts';
 
 /**
@@ -19,41 +20,49 @@ export const rulesStep: StepType = {
 
 export function compileRules(document: RulesDocument): CompiledStep {
   const { appendActions, expressionsAsActions } = document;
+  const lookBacks: LookBacks = new Map();
   const groups = document.behaviorGroups.map(({ executionStrategy, rules }) => ({
     firstOnly: executionStrategy === 'executeUntilFirstSuccess',
     rules: rules.map(({ name, actions, conditions }) => ({
       name,
       actions,
-      holds: allOf(conditions.map(compileCondition)),
+      holds: allOf(conditions.map(condition => compileCondition(condition, lookBacks))),
     })),
   }));
-  const needsHistory = document.behaviorGroups.some(({ rules }) =>
-    rules.some(({ conditions }) => conditions.some(looksBack)),
-  );
-  return {
-    needsHistory,
-    run(memory, tools) {
-      const turn = viewTurn(memory, tools);
-      const actions = new Set(appendActions ? memory.actions : []);
-      if (expressionsAsActions) for (const name of namesOf(memory.expressions)) actions.add(name);
-      const fired: string[] = [];
-      const failed: string[] = [];
-      for (const { firstOnly, rules } of groups) {
-        for (const rule of rules) {
-          if (rule.holds(turn) !== 'SUCCESS') {
-            failed.push(rule.name);
-            continue;
-          }
-          fired.push(rule.name);
-          for (const action of rule.actions) actions.add(action);
-          if (firstOnly) break;
+
+  function* evaluate(memory: TurnMemory, tools: StepTools): Sliced<StepResult> {
+    const turn = viewTurn(memory, tools);
+    const actions = new Set(appendActions ? memory.actions : []);
+    if (expressionsAsActions) for (const name of namesOf(memory.expressions)) actions.add(name);
+    const fired: string[] = [];
+    const failed: string[] = [];
+    for (const { firstOnly, rules } of groups) {
+      for (const rule of rules) {
+        const state = rule.holds(turn);
+        if (tools.budget.sliceIsOver) yield;
+        if (state !== 'SUCCESS') {
+          failed.push(rule.name);
+          continue;
         }
+        fired.push(rule.name);
+        for (const action of rule.actions) actions.add(action);
+        if (firstOnly) break;
       }
-      memory.actions = [...actions];
-      for (const name of fired) memory.counters.rules[name] = timesOf(memory.counters.rules, name) + 1;
-      if (fired.length > 0) memory.remember('behavior_rules:success', fired);
-      if (failed.length > 0) memory.remember('behavior_rules:fail', failed);
-      return actions.has('STOP_CONVERSATION') ? 'stop' : 'continue';
+    }
+    memory.actions = [...actions];
+    for (const name of fired) memory.counters.rules[name] = timesOf(memory.counters.rules, name) + 1;
+    if (fired.length > 0) memory.remember('behavior_rules:success', fired);
+    if (failed.length > 0) memory.remember('behavior_rules:fail', failed);
+    return actions.has('STOP_CONVERSATION') ? 'stop' : 'continue';
+  }
+
+  return {
+    run: (memory, tools) => inSlices(evaluate(memory, tools), tools.budget),
+    noteTurn(turn, { seen }, budget) {
+      const facts = factsOf(turn);
+      for (const [key, matches] of lookBacks) {
+        if (!Object.hasOwn(seen, key) && matches(facts, budget)) seen[key] = true;
+      }
     },
   };
 }

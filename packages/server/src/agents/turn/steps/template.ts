@@ -1,57 +1,17 @@
-import type { Template } from 'liquidjs';
-import { Context, Liquid } from 'liquidjs';
+import { Context, type Template } from 'liquidjs';
 import { Fault } from '../../../kernel/errors.ts';
 import { dataPathProblem } from '../../language/data-path.ts';
+import type { TurnBudget } from '../../step/step.ts';
+import type { Sliced } from './in-slices.ts';
+import { chargeTo, createEngine } from './liquid.ts';
 
-/** Limits of one text. The platform is shared: no template may hold the process up or fill its memory. */
-const MAX_SOURCE = 100_000;
-const MAX_OUTPUT = 2_000_000;
-const MAX_MEMORY = 10_000_000;
-const MAX_RENDER_MS = 200;
-
-/** Holds no state: options, tags and filters only. */
 const liquid = createEngine();
 
-function createEngine(): Liquid {
-  const engine = new Liquid({
-    ownPropertyOnly: true,
-    strictFilters: true,
-    parseLimit: MAX_SOURCE,
-    memoryLimit: MAX_MEMORY,
-    renderLimit: MAX_RENDER_MS,
-    // The same text on every machine.
-    timezoneOffset: 0,
-    locale: 'en-US',
-  });
-  // These read other templates, and there are none to read.
-  for (const tag of ['include', 'render', 'layout', 'block']) delete engine.tags[tag];
-  // Chance is not a template's to use.
-  delete engine.filters.sample;
-  for (const name of [
-    'date',
-    'date_to_xmlschema',
-    'date_to_rfc822',
-    'date_to_string',
-    'date_to_long_string',
-  ]) {
-    readClockFrom(engine, name);
-  }
-  return engine;
-}
-
-/** Makes a date filter take "now" from the turn's clock. */
-function readClockFrom(engine: Liquid, name: string): void {
-  const filter = engine.filters[name];
-  if (typeof filter !== 'function')
-    throw new Fault('LIQUID_FILTER', `liquidjs has no filter ${name} any more`);
-  engine.registerFilter(name, function (value, ...args) {
-    const isNow = value === 'now' || value === 'today';
-    return filter.call(this, isNow ? new Date(this.context.getRegister('now')) : value, ...args);
-  });
-}
+/** Running one part of a template takes as long as so many comparisons. */
+const STEPS_A_PART = 5;
 
 /** Is there anything to render? Most texts are plain, and are never parsed. */
-function isTemplate(text: string): boolean {
+export function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
@@ -73,33 +33,81 @@ export function templateProblem(text: string): string | undefined {
 }
 
 export interface TemplateCache {
-  /** Renders a text; a missing value is empty. Throws a `Fault` when a limit is passed or a filter fails. */
-  render(text: string, data: Readonly<Record<string, unknown>>, now: number): string;
+  /**
+   * Renders a text; a missing value is empty. Throws the budget's `PlatformError` when it is used up, a `Fault` when a filter
+   * fails.
+   */
+  render(
+    text: string,
+    data: Readonly<Record<string, unknown>>,
+    turn: { readonly now: number; readonly budget: TurnBudget },
+  ): Sliced<string>;
 }
 
 /** Keeps up to `size` parsed templates, the oldest leaving first. */
 export function createTemplateCache(size: number): TemplateCache {
   const parsed = new Map<string, Template[]>();
-  const parse = (text: string): Template[] => {
+  const parse = (text: string, budget: TurnBudget): Template[] => {
     const known = parsed.get(text);
     if (known) return known;
+    budget.work(text.length);
     const template = liquid.parse(text);
     if (parsed.size >= size) parsed.delete(parsed.keys().next().value!);
     parsed.set(text, template);
     return template;
   };
   return {
-    render(text, data, now) {
-      if (!isTemplate(text)) return text;
-      try {
-        const context = new Context(data, liquid.options, { sync: true });
-        context.setRegister('now', now);
-        const rendered: string = liquid.renderSync(parse(text), context);
-        if (rendered.length <= MAX_OUTPUT) return rendered;
-      } catch (cause) {
-        throw new Fault('TEMPLATE_FAILED', 'A template could not be rendered', { cause });
+    *render(text, data, { now, budget }) {
+      let rendered = text;
+      if (isTemplate(text)) {
+        try {
+          const context = new Context(data, liquid.options, { sync: true }, { ...chargeTo(budget), liquid });
+          context.setRegister('now', now);
+          rendered = (yield* run(liquid._render(parse(text, budget), context, {}), budget)) as string;
+        } catch (cause) {
+          throw (
+            budget.exhausted ?? new Fault('TEMPLATE_FAILED', 'A template could not be rendered', { cause })
+          );
+        }
       }
-      throw new Fault('TEMPLATE_TOO_LONG', `A rendered template is longer than ${MAX_OUTPUT} characters`);
+      budget.write(rendered.length);
+      return rendered;
     },
   };
+}
+
+/**
+ * Runs what the library has to run: iterators that yield the iterators they wait for. As the library's own way to do so, but
+ * each part is charged, and between any two of them the turn may pause.
+ */
+function* run(root: Iterator<unknown>, budget: TurnBudget): Sliced<unknown> {
+  const running = [root];
+  let value: unknown;
+  let failed = false;
+  for (let top = running.at(-1); top !== undefined; top = running.at(-1)) {
+    budget.work(STEPS_A_PART);
+    if (budget.sliceIsOver) yield;
+    try {
+      const result = failed ? top.throw!(value) : top.next(value);
+      failed = false;
+      value = result.value;
+      if (result.done) running.pop();
+      if (isIterator(value)) {
+        running.push(value);
+        value = undefined;
+      }
+    } catch (error) {
+      running.pop();
+      failed = true;
+      value = error;
+    }
+  }
+  if (failed) throw value;
+  return value;
+}
+
+function isIterator(value: unknown): value is Iterator<unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const { next, throw: rethrow } = value as Partial<Iterator<unknown>>;
+  return typeof next === 'function' && typeof rethrow === 'function';
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Fault } from '../../../kernel/errors.ts';
+import { Fault, PlatformError } from '../../../kernel/errors.ts';
+import { inSlices } from './in-slices.ts';
 import { createTemplateCache } from './template.ts';
 import { templatingStep } from './templating.ts';
 import { NOON, pastStep, rememberedAs, testMemory, testTools } from './test-turn.ts';
@@ -118,32 +119,96 @@ describe('templating', () => {
 });
 
 describe('a template that costs too much', () => {
-  const templates = createTemplateCache(10);
-  const render = (template: string, context: Record<string, unknown> = {}) =>
-    templates.render(template, { context }, NOON);
+  /** What is thrown when it is rendered; in slices, as in a turn. */
+  async function failureOf(template: string, context: Record<string, unknown> = {}) {
+    const tools = testTools();
+    const templates = createTemplateCache(10);
+    const rendering = templates.render(template, { context }, { now: NOON, budget: tools.budget });
+    try {
+      await inSlices(rendering, tools.budget);
+      return 'nothing';
+    } catch (error) {
+      return error as Error;
+    }
+  }
 
+  const big = 'x'.repeat(1_000);
+  const nested = '{% assign a = "x" | split: "" %}';
+  const nest = '{% assign b = "" | split: "" | push: a | push: a %}{% assign a = b %}';
   it.each([
-    ['long output', '{% for i in (1..3000) %}{{ context.big }}{% endfor %}', 'longer than 2000000'],
+    ['long output', '{% for i in (1..3000) %}{{ context.big }}{% endfor %}', 'steps'],
+    ['much output of no data', `{% for i in (1..3000) %}${big}{% endfor %}`, 'characters'],
     [
       'endless loops',
       '{% for i in (1..9999) %}{% for j in (1..9999) %}{{ i }}{% endfor %}{% endfor %}',
-      'could not',
+      'steps',
     ],
-    ['much memory', '{% for i in (1..100000000) %}x{% endfor %}', 'could not'],
+    ['much memory', '{% for i in (1..100000000) %}x{% endfor %}', 'steps'],
     [
       'doubling',
       `{% assign a = context.big %}${'{% capture a %}{{ a }}{{ a }}{% endcapture %}'.repeat(40)}{{ a }}`,
-      '',
+      'steps',
     ],
-  ])('is stopped: %s', (_, template, message) => {
+    ['doubling of lists in lists, written out', `${nested}${nest.repeat(40)}{{ a }}`, 'steps'],
+    ['doubling of lists in lists, joined', `${nested}${nest.repeat(40)}{{ a | join: "," }}`, 'steps'],
+    [
+      'doubling of lists in lists, in a capture',
+      `${nested}${nest.repeat(40)}{% capture c %}{{ a | raw }}{% endcapture %}`,
+      'steps',
+    ],
+    ['doubling of lists in lists, echoed', `${nested}${nest.repeat(40)}{% echo a %}`, 'steps'],
+    ['escaping what is escaped', `{{ context.big${' | url_encode'.repeat(5_000)} }}`, 'steps'],
+    [
+      'long texts looked for in long ones',
+      '{% if context.long contains context.part %}x{% endif %}',
+      'steps',
+    ],
+    ['long texts looked for backwards', '{{ context.long | remove_last: context.part }}', 'steps'],
+    ['long texts looked for in lists', '{{ context.long | split: context.parts }}', 'steps'],
+    [
+      'calculating without end',
+      '{% for i in (1..99999) %}{% assign n = n | plus: i | times: 2 %}{% endfor %}',
+      'steps',
+    ],
+  ])('is stopped: %s', async (_, template, limit) => {
+    const half = 'a'.repeat(50_000);
+    const context = { big, long: half.repeat(4), part: `${half}b${half}`, parts: [half, 'b', half] };
     const from = performance.now();
-    expect(() => render(template, { big: 'x'.repeat(1000) })).toThrow(Fault);
-    expect(() => render(template, { big: 'x'.repeat(1000) })).toThrow(message);
-    expect(performance.now() - from).toBeLessThan(5000);
+    const error = await failureOf(template, context);
+    expect(error).toBeInstanceOf(PlatformError);
+    expect((error as Error).message).toContain(
+      limit === 'steps' ? '2000000 steps of work' : '1000000 characters',
+    );
+    // Takes a fifth of a second; what it would take without limits is minutes, or the memory of the process.
+    expect(performance.now() - from).toBeLessThan(5_000);
+  });
+
+  it('is a fault when it is no matter of size', async () => {
+    expect(
+      await failureOf('{{ "x" | date: "%Y", "No/Zone" }}{{ context.a | where_exp: "x", "((" }}', { a: [1] }),
+    ).toBeInstanceOf(Fault);
+    expect(
+      await failureOf(
+        `${nested}{% for i in (1..101) %}{% assign b = "" | split: "" | push: a %}{% assign a = b %}{% endfor %}{{ a | json }}`,
+      ),
+    ).toMatchObject({
+      code: 'TEMPLATE_FAILED',
+      cause: expect.objectContaining({ message: expect.stringContaining('nested deeper than 100') }),
+    });
+  });
+
+  it('writes JSON without the indentation that would multiply it', async () => {
+    expect(await render('{{ context | json: 10 }}', { context: { a: [1] } })).toBe('{"a":[1]}');
   });
 
   it('leaves the next one alone, and keeps no more than its number of parsed texts', () => {
-    for (let i = 0; i < 50; i++) expect(render(`${i} {{ context.a }}`, { a: i })).toBe(`${i} ${i}`);
-    expect(render('0 {{ context.a }}', { a: 'again' })).toBe('0 again');
+    const templates = createTemplateCache(10);
+    const renderNow = (template: string, a: unknown) =>
+      inSlices(
+        templates.render(template, { context: { a } }, { now: NOON, budget: testTools().budget }),
+        testTools().budget,
+      );
+    for (let i = 0; i < 50; i++) expect(renderNow(`${i} {{ context.a }}`, i)).toBe(`${i} ${i}`);
+    expect(renderNow('0 {{ context.a }}', 'again')).toBe('0 again');
   });
 });

@@ -1,5 +1,6 @@
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
-import type { QuickReply, StepType } from '../../step/step.ts';
+import type { QuickReply, StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
+import { inSlices, type Sliced } from './in-slices.ts';
 import { parseStep } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
 import { turnData } from './turn-data.ts';
@@ -17,55 +18,66 @@ export const templatingStep: StepType = {
   async compile(step) {
     parseStep(step, {});
     const templates = createTemplateCache(CACHED_TEMPLATES);
-    return {
-      run(memory, tools) {
-        const data = turnData(memory, tools);
-        const render = (text: string) => templates.render(text, data, tools.clock.now());
-        const rendered = new Map<unknown, unknown>();
-        memory.output = memory.output.map(item => keep(rendered, item, renderItem(item, render)));
-        memory.quickReplies = memory.quickReplies.map(reply =>
-          keep(rendered, reply, renderReply(reply, render)),
-        );
-        for (const datum of memory.remembered) {
-          // The template itself is the author's business: readers of the conversation see what was said.
-          if (rendered.has(datum.value)) datum.value = rendered.get(datum.value);
-          else if (Array.isArray(datum.value) && datum.value.some(part => rendered.has(part))) {
-            datum.value = datum.value.map(part => rendered.get(part) ?? part);
-          }
+
+    function* render(memory: TurnMemory, tools: StepTools): Sliced<StepResult> {
+      const data = turnData(memory, tools);
+      const turn = { now: tools.clock.now(), budget: tools.budget };
+      const renderText: Render = text => templates.render(text, data, turn);
+      const rendered = new Map<unknown, unknown>();
+      const output = [];
+      for (const item of memory.output) {
+        output.push(keep(rendered, item, yield* renderItem(item, renderText)));
+      }
+      const quickReplies = [];
+      for (const reply of memory.quickReplies) {
+        quickReplies.push(keep(rendered, reply, yield* renderReply(reply, renderText)));
+      }
+      memory.output = output;
+      memory.quickReplies = quickReplies;
+      for (const datum of memory.remembered) {
+        // The template itself is the author's business: readers of the conversation see what was said.
+        if (rendered.has(datum.value)) datum.value = rendered.get(datum.value);
+        else if (Array.isArray(datum.value) && datum.value.some(part => rendered.has(part))) {
+          datum.value = datum.value.map(part => rendered.get(part) ?? part);
         }
-        return 'continue';
-      },
-    };
+      }
+      return 'continue';
+    }
+
+    return { run: (memory, tools) => inSlices(render(memory, tools), tools.budget) };
   },
 };
 
-type Render = (text: string) => string;
+type Render = (text: string) => Sliced<string>;
 
 function keep<T>(rendered: Map<unknown, unknown>, before: T, after: T): T {
   if (after !== before) rendered.set(before, after);
   return after;
 }
 
-function renderReply(reply: QuickReply, render: Render): QuickReply {
-  const value = render(reply.value);
+function* renderReply(reply: QuickReply, render: Render): Sliced<QuickReply> {
+  const value = yield* render(reply.value);
   return value === reply.value ? reply : { ...reply, value };
 }
 
-function renderItem(item: OutputItem, render: Render): OutputItem {
+function* renderItem(item: OutputItem, render: Render): Sliced<OutputItem> {
   const { type, ...rest } = item;
-  const after = renderAll(rest, render);
+  const after = yield* renderAll(rest, render);
   return after === rest ? item : { type, ...(after as typeof rest) };
 }
 
 /** The value itself when nothing in it changed. */
-function renderAll(value: unknown, render: Render): unknown {
-  if (typeof value === 'string') return render(value);
-  if (Array.isArray(value)) {
-    const after = value.map(part => renderAll(part, render));
-    return after.some((part, i) => part !== value[i]) ? after : value;
+function* renderAll(value: object, render: Render): Sliced<object> {
+  let changed: [string, unknown][] | undefined;
+  for (const [key, part] of Object.entries(value)) {
+    let rendered = part;
+    if (typeof part === 'string') rendered = yield* render(part);
+    else if (typeof part === 'object' && part !== null) rendered = yield* renderAll(part, render);
+    if (rendered === part) continue;
+    changed ??= [];
+    changed.push([key, rendered]);
   }
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  const after = entries.map(([key, part]) => [key, renderAll(part, render)] as const);
-  return after.some(([, part], i) => part !== entries[i]![1]) ? Object.fromEntries(after) : value;
+  if (changed === undefined) return value;
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  return Object.assign(copy, Object.fromEntries(changed));
 }

@@ -2,7 +2,9 @@ import type { DocumentRef } from '@patchbay/contract/ids';
 import { formatDocumentUri } from '@patchbay/contract/ids';
 import { PlatformError } from '../../../kernel/errors.ts';
 import type { Counters, LoadDocument, PastStep, StepTools } from '../../step/step.ts';
+import { createTurnBudget } from '../turn-budget.ts';
 import { createTurnMemory, type RunningMemory } from '../turn-memory.ts';
+import { createTurnstile } from '../turnstile.ts';
 
 /** The memory of a turn in a test: what is not given is empty. */
 export function testMemory(
@@ -10,18 +12,16 @@ export function testMemory(
     input?: string | undefined;
     counters?: Partial<Counters>;
     last?: PastStep;
-    history?: readonly PastStep[];
     properties?: Record<string, unknown>;
     context?: Record<string, unknown>;
   } & Partial<Pick<RunningMemory, 'expressions' | 'intents' | 'actions' | 'output' | 'quickReplies'>> = {},
 ): RunningMemory {
-  const { input, counters, last, history = [], properties = {}, context = {}, ...set } = start;
-  const fresh = { rules: {}, actions: {}, ...counters };
+  const { input, counters, last, properties = {}, context = {}, ...set } = start;
+  const fresh = { rules: {}, actions: {}, seen: {}, ...counters };
   const memory = createTurnMemory({
     input,
     counters: fresh,
     last,
-    history,
     properties,
     context,
     now: () => 0,
@@ -36,9 +36,12 @@ export function pastStep(step: Partial<PastStep>): PastStep {
 export const NOON = Date.UTC(2026, 10, 30, 12);
 
 export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): StepTools {
+  const clock = { now: () => NOON, sleep: async () => {} };
+  const { signal } = new AbortController();
   return {
-    clock: { now: () => NOON, sleep: async () => {} },
-    signal: new AbortController().signal,
+    clock,
+    signal,
+    budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
     conversation: {
       conversationId,
       agentId: 'demo',

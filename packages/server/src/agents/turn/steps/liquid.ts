@@ -1,0 +1,139 @@
+import { type Context, defaultOperators, type FilterImplOptions, Liquid } from 'liquidjs';
+
+type FilterHandler = Exclude<FilterImplOptions, { readonly raw: boolean }>;
+
+/** What a rendering is charged to; throws when it may have no more. */
+export interface Charge {
+  work(steps: number): void;
+}
+
+/** Longer sources are refused. */
+const MAX_SOURCE = 100_000;
+/** No data of a conversation is deeper; what templates pile up could be, and then reading it takes for ever. */
+const MAX_DEPTH = 100;
+/** Looking for a text in another may compare each character of the one with each of the other, many in a step. */
+const COMPARISONS_A_STEP = 100;
+
+/** A time zone is looked up anew for every date. */
+const STEPS_A_DATE = 500;
+
+const DATE_FILTERS = new Set([
+  'date',
+  'date_to_xmlschema',
+  'date_to_rfc822',
+  'date_to_string',
+  'date_to_long_string',
+]);
+const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect']);
+const LOOKING_FILTERS = new Set([
+  'split',
+  'remove',
+  'remove_first',
+  'remove_last',
+  'replace',
+  'replace_first',
+  'replace_last',
+]);
+
+/**
+ * Liquid for templates of strangers: no other templates, no chance, no clock but the turn's, and everything charged before it
+ * is done, by its size, to what `chargeTo` gave the context. Holds no state.
+ */
+export function createEngine(): Liquid {
+  const engine = new Liquid({
+    ownPropertyOnly: true,
+    strictFilters: true,
+    parseLimit: MAX_SOURCE,
+    // The same text on every machine.
+    timezoneOffset: 0,
+    locale: 'en-US',
+    operators: {
+      ...defaultOperators,
+      *contains(text: unknown, part: unknown, context: Context) {
+        if (typeof text === 'string') chargeLooking(text, part, context);
+        return yield defaultOperators.contains!(text, part, context);
+      },
+    },
+    // Called before every output, however deep in tags; as a filter, which its type does not say.
+    outputEscape: chargeOutput as unknown as (value: unknown) => string,
+  });
+  // These read other templates, and there are none to read.
+  for (const tag of ['include', 'render', 'layout', 'block']) delete engine.tags[tag];
+  // Chance is not a template's to use.
+  delete engine.filters.sample;
+  for (const [name, filter] of Object.entries(engine.filters)) {
+    engine.registerFilter(name, charged(name, typeof filter === 'function' ? filter : filter.handler));
+  }
+  return engine;
+}
+
+/** Has the library charge what it measures itself. Its own unit is one character or one member of a list. */
+export function chargeTo(charge: Charge): Pick<Context, 'memoryLimit' | 'renderLimit'> {
+  const memoryLimit = {
+    use(count: unknown) {
+      const steps = Number(count);
+      if (steps > 0) charge.work(steps);
+    },
+    check() {},
+  };
+  // Nodes are charged by whoever runs them; the class of the library cannot be told from this.
+  return { memoryLimit, renderLimit: { use() {}, check() {} } } as unknown as Pick<
+    Context,
+    'memoryLimit' | 'renderLimit'
+  >;
+}
+
+function charged(name: string, handler: FilterHandler): FilterHandler {
+  if (LOOKING_FILTERS.has(name)) {
+    return function (value, part, ...rest) {
+      chargeLooking(value, part, this.context);
+      chargeFor(rest, this.context);
+      return handler.call(this, value, part, ...rest);
+    };
+  }
+  if (JSON_FILTERS.has(name)) {
+    return function (value) {
+      chargeFor(value, this.context);
+      // Without the width of an indentation, which would multiply what is deep.
+      return handler.call(this, value);
+    };
+  }
+  if (DATE_FILTERS.has(name)) {
+    return function (value, ...args) {
+      this.context.memoryLimit.use(STEPS_A_DATE);
+      chargeFor([value, ...args], this.context);
+      const isNow = value === 'now' || value === 'today';
+      return handler.call(this, isNow ? new Date(this.context.getRegister<number>('now')) : value, ...args);
+    };
+  }
+  return function (value, ...args) {
+    chargeFor(value, this.context);
+    for (const arg of args) chargeFor(arg, this.context);
+    return handler.call(this, value, ...args);
+  };
+}
+
+const chargeOutput: FilterHandler = function (value) {
+  chargeFor(value, this.context);
+  return value;
+};
+
+function chargeLooking(text: unknown, part: unknown, context: Context): void {
+  const comparisons = chargeFor(text, context) * chargeFor(part, context);
+  context.memoryLimit.use(comparisons / COMPARISONS_A_STEP);
+}
+
+/** Charges all that writing the value would write and reading it would read; returns how much that is. */
+function chargeFor(value: unknown, context: Context, depth = 0): number {
+  if (typeof value === 'string') {
+    context.memoryLimit.use(value.length);
+    return value.length;
+  }
+  if (typeof value !== 'object' || value === null) return 1;
+  if (depth === MAX_DEPTH) throw new Error(`A value is nested deeper than ${MAX_DEPTH}.`);
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  context.memoryLimit.use(parts.length);
+  let size = parts.length;
+  for (const part of parts) size += chargeFor(part, context, depth + 1);
+  return size;
+}
