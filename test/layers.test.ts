@@ -28,9 +28,10 @@ const PACKAGES: Record<string, PackageRow> = {
     never: { cli: 'a test drives the command as people do, as a process' },
   },
   cli: {
-    may: { contract: 'any file', server: ['@patchbay/server/main'] },
+    may: { contract: 'any file', server: ['@patchbay/server/main', '@patchbay/server/doctor'] },
     never: {
-      server: 'the command line only starts the platform; it talks to it over HTTP like everybody else',
+      server:
+        'the command line only starts the platform, and has one that may be stopped looked at; it talks to it over HTTP like everybody else',
       testing: 'what ships does not depend on what tests it',
     },
   },
@@ -46,6 +47,8 @@ interface PackageRow {
 const ONLY_THE_ROOT = 'main.ts and platform.ts read the configuration; a part receives only what it uses';
 const NOTHING_CALLS_UP = 'calls go down, answers come back as values, news travels by the event log';
 const IDENTITY_IS_A_VALUE = 'identity arrives as a Principal';
+const DOCTOR_LOOKS =
+  'the doctor looks at the parts from outside, also where they are broken; no part knows of it';
 const PAGES_ARE_FOR_DOORS = 'the pages are read by the docs operations, the same at every door';
 
 /** Folders of packages/server/src. `main.ts` and `platform.ts`, the composition root, may import all of them. */
@@ -57,6 +60,7 @@ const LAYERS: Record<string, LayerRow> = {
       secrets: 'an edge formats answers; a secret is opened where it is used',
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   operations: {
@@ -65,6 +69,7 @@ const LAYERS: Record<string, LayerRow> = {
       edge: 'an operation must run without HTTP',
       store: 'an operation that reads tables skips the rules',
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   agents: {
@@ -74,6 +79,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations': NOTHING_CALLS_UP,
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   connections: {
@@ -84,6 +90,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations': NOTHING_CALLS_UP,
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   auth: {
@@ -93,6 +100,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations': NOTHING_CALLS_UP,
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   secrets: {
@@ -102,6 +110,7 @@ const LAYERS: Record<string, LayerRow> = {
       records: 'who opens a secret records it; a record never needs one',
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   records: {
@@ -111,6 +120,7 @@ const LAYERS: Record<string, LayerRow> = {
       secrets: 'what is recorded must hold no secret',
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   store: {
@@ -119,6 +129,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations agents connections auth secrets records': 'rows know nothing of rules',
       docs: PAGES_ARE_FOR_DOORS,
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   docs: {
@@ -127,6 +138,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations agents connections auth secrets records store':
         'pages are files on disk; they know nothing of what they describe',
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
   config: {
@@ -134,6 +146,14 @@ const LAYERS: Record<string, LayerRow> = {
     never: {
       'edge operations agents connections auth secrets records store docs':
         'settings are values; they know nothing of the parts that receive them',
+      doctor: DOCTOR_LOOKS,
+    },
+  },
+  doctor: {
+    may: ['agents', 'config', 'docs', 'store', 'kernel'],
+    never: {
+      'edge operations': 'what answers requests is asked over HTTP, and a stopped platform has none of it',
+      'connections auth secrets records': 'looking changes nothing, so it needs nobody who could',
     },
   },
   kernel: {
@@ -142,6 +162,7 @@ const LAYERS: Record<string, LayerRow> = {
       'edge operations agents connections auth secrets records store docs':
         'a file enters kernel when two layers already need it; needing a layer itself, it is not kernel',
       config: ONLY_THE_ROOT,
+      doctor: DOCTOR_LOOKS,
     },
   },
 };
@@ -216,6 +237,11 @@ const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
     from: 'packages/cli/src/main.ts',
     specifier: '@patchbay/server/main',
     because: 'only `up` needs the platform; every other command starts in a fraction of the time',
+  },
+  {
+    from: 'packages/cli/src/main.ts',
+    specifier: '@patchbay/server/doctor',
+    because: 'only `doctor` looks at the parts of a platform; see above',
   },
   {
     from: 'packages/cli/bin/patchbay.mjs',

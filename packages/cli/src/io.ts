@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Installation, Surroundings } from '@patchbay/server/doctor';
 import type { RunningPatchbay, StartOptions } from '@patchbay/server/main';
 
 /** Everything a command touches outside itself, so tests can drive commands as functions. */
@@ -10,6 +11,8 @@ export interface Io {
   readonly home: string;
   readonly cwd: string;
   readonly osPlatform: NodeJS.Platform;
+  /** Of the Node that runs this, without `v`. */
+  readonly nodeVersion: string;
   readonly fetch: typeof fetch;
   /** Epoch ms. */
   readonly now: () => number;
@@ -17,6 +20,7 @@ export interface Io {
   /** How a program without our path or Node starts this command line: an absolute command and its first arguments. */
   readonly self: { readonly command: string; readonly args: readonly string[] };
   readonly startPlatform: StartPlatform;
+  readonly examineInstallation: ExamineInstallation;
 }
 
 /** Where Ctrl-C and `kill` arrive; `process` is one. */
@@ -30,3 +34,6 @@ export type StartPlatform = (options: StartOptions) => Promise<RunningPlatform>;
 
 /** A platform as the command line knows it: by its addresses, not by its parts. */
 export type RunningPlatform = Omit<RunningPatchbay, 'platform'>;
+
+/** `examineInstallation` of the server. */
+export type ExamineInstallation = (surroundings: Surroundings) => Promise<Installation>;

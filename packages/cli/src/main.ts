@@ -16,6 +16,7 @@ const exitCode = await run(process.argv.slice(2), {
   home: homedir(),
   cwd: process.cwd(),
   osPlatform: process.platform,
+  nodeVersion: process.versions.node,
   fetch,
   now: Date.now,
   signals: process,
@@ -23,8 +24,10 @@ const exitCode = await run(process.argv.slice(2), {
     command: process.execPath,
     args: [fileURLToPath(new URL('../bin/patchbay.mjs', import.meta.url))],
   },
-  // Loaded only for `up`: the other commands talk to a platform and start in a fraction of the time.
+  // Loaded only for `up` and `doctor`: the other commands talk to a platform and start in a fraction of the time.
   startPlatform: async options => (await import('@patchbay/server/main')).startPatchbay(options),
+  examineInstallation: async surroundings =>
+    (await import('@patchbay/server/doctor')).examineInstallation(surroundings),
 });
 // Idle connections of fetch must not keep a finished command alive; what was written must be out before.
 process.stdout.write('', () => process.exit(exitCode));

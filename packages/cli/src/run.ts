@@ -4,6 +4,7 @@ import { addAgents } from './commands/agents.ts';
 import { addCall } from './commands/call.ts';
 import { addChat } from './commands/chat.ts';
 import { addConnect } from './commands/connect.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addKeys } from './commands/keys.ts';
 import { addStdio } from './commands/stdio.ts';
 import { addUp } from './commands/up.ts';
@@ -48,6 +49,7 @@ Examples:
   npx patchbay agents deploy my-agent.yaml         deploy an agent
   KEY=$(npx patchbay keys create)                  make a key
   npx patchbay call discover_agents                call any operation
+  npx patchbay doctor                              say what is wrong
 
 Commands talk to the platform of this machine as its owner. PATCHBAY_URL and PATCHBAY_KEY reach another one.
 
@@ -60,6 +62,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addAgents(program, io);
   addKeys(program, io);
   addCall(program, io);
+  addDoctor(program, io);
   addStdio(program, io);
   return program;
 }

@@ -14,8 +14,13 @@ export interface WrittenEntry {
 
 /** The entry of that name in a host's file, if there is one. Refuses a file we could not merge into. */
 export async function readEntry(file: string, member: string, name: string): Promise<unknown> {
+  return (await readEntries(file, member))[name];
+}
+
+/** All entries of a host's file by name; none without a file. Refuses a file we could not merge into. */
+export async function readEntries(file: string, member: string): Promise<Record<string, unknown>> {
   const config = await readConfig(file);
-  return serversOf(config.value, file, member)[name];
+  return serversOf(config.value, file, member);
 }
 
 /**

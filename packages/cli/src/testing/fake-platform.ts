@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OPERATIONS, type OperationName } from '@patchbay/contract/operations';
 import type { KeyScope } from '@patchbay/contract/operations/keys';
+import manifest from '../../package.json' with { type: 'json' };
 
 type Arguments = Record<string, unknown>;
 
@@ -32,6 +33,10 @@ export interface FakePlatform {
   readonly calls: { readonly name: OperationName; readonly args: Arguments; readonly token: string }[];
   readonly keys: Map<string, { id: string; scopes: KeyScope[]; agentId?: string }>;
   readonly handlers: Partial<Record<OperationName, (args: Arguments) => unknown>>;
+  /** As its description says. */
+  version: string;
+  /** Its database answers. */
+  ready: boolean;
   /** Serves `/mcp` and `/{agentId}/mcp`. */
   door?: (request: IncomingMessage, response: ServerResponse, body: string) => void | Promise<void>;
   /** Another start: a new owner token. */
@@ -54,6 +59,11 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
     const url = new URL(request.url!, 'http://local');
+    if (url.pathname === '/api/v1/openapi.json' || url.pathname === '/readyz') {
+      response.writeHead(platform.ready ? 200 : 503, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ info: { title: 'Patchbay', version: platform.version } }));
+      return;
+    }
     if (!url.pathname.startsWith('/api/v1/')) {
       if (platform.door) return platform.door(request, response, body);
       response.writeHead(404).end();
@@ -87,6 +97,8 @@ export async function startFakePlatform(): Promise<FakePlatform> {
     },
     home,
     dataDir,
+    version: manifest.version,
+    ready: true,
     calls,
     keys,
     handlers: {
