@@ -37,6 +37,15 @@ function agentFile(name: string, mcpEnabled = true) {
   };
 }
 
+const RESYNCS = 'patchbay_events_total{kind="resync",origin="elsewhere"}';
+
+/** The processes of the database server behind the connections that listen. */
+async function listeningProcesses(): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+    where application_name = 'patchbay news' and datname = current_database()`.execute(one.platform.store.db);
+  return rows.map(({ pid }) => pid);
+}
+
 /** Past the platform, so that nobody tells. */
 async function revokeUnheard(id: string): Promise<void> {
   const { db } = one.platform.store;
@@ -122,13 +131,9 @@ describe('access that ends on one node', () => {
     expect(await agentStatus(other, key)).toBe(200);
     await revokeUnheard(id);
     expect(await agentStatus(other, key)).toBe(200);
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'patchbay news' and datname = current_database()`.execute(
-      one.platform.store.db,
-    );
+    for (const pid of await listeningProcesses()) process.kill(pid, 'SIGTERM');
     await expect.poll(() => agentStatus(other, key)).toBe(401);
-    const resyncs = 'patchbay_events_total{kind="resync",origin="elsewhere"}';
-    expect(await metric(other, resyncs)).toBe(1);
+    expect(await metric(other, RESYNCS)).toBe(1);
   });
 });
 
@@ -136,11 +141,25 @@ describe('two nodes', () => {
   beforeAll(() => start({}));
   afterAll(() => cluster?.close());
 
-  it('end access within a second where news does not arrive', async () => {
+  it('end access within a second where news does not arrive, and hear it again later', async () => {
     const { id, key } = await newKey();
     expect(await agentStatus(other, key)).toBe(200);
-    await revokeUnheard(id);
-    await expect.poll(() => agentStatus(other, key), { timeout: 3_000 }).toBe(401);
+    // The servers of both listening connections fall silent without a word, as a lost network would make them.
+    const silent = await listeningProcesses();
+    for (const pid of silent) process.kill(pid, 'SIGSTOP');
+    try {
+      await rest(one).call('revoke_key', { keyId: id });
+      // Connections are given up after five seconds only.
+      await expect.poll(() => agentStatus(other, key), { timeout: 3_000 }).toBe(401);
+      expect(await metric(other, RESYNCS)).toBe(0);
+      await expect.poll(() => metric(other, RESYNCS), { timeout: 15_000 }).toBe(1);
+    } finally {
+      for (const pid of silent) process.kill(pid, 'SIGCONT');
+    }
+    const again = await newKey();
+    expect(await agentStatus(other, again.key)).toBe(200);
+    await rest(one).call('revoke_key', { keyId: again.id });
+    await expect.poll(() => agentStatus(other, again.key)).toBe(401);
   });
 
   it('end access by the clock when a key expires', async () => {

@@ -41,8 +41,8 @@ export interface AuthRequest extends CredentialHeaders {
 }
 
 /**
- * Who may come in. The rows behind it are kept for a second, and dropped at once when news says that they changed, on
- * whichever node.
+ * Who may come in. The rows behind it are remembered, and dropped at once when news says that they changed, on whichever
+ * node.
  */
 export interface Authenticator {
   /** Operator door: the local owner, or a user key with the `operator` scope; anybody with authentication off (E-49). */
@@ -70,8 +70,8 @@ export function createAuthenticator(deps: {
   const { store, clock, authOff, localOwner } = deps;
   const localOwnerDigest = digest(localOwner.token);
 
-  const keys = createRowCache(clock, hash => findKeyByHash(store.db, hash));
-  const agents = createRowCache(clock, id => findAgent(store.db, id));
+  const keys = createRowCache({ clock, store, load: hash => findKeyByHash(store.db, hash) });
+  const agents = createRowCache({ clock, store, load: id => findAgent(store.db, id) });
   const remembered: Rows = { key: keys.recall, agent: agents.recall };
   const asked: Rows = { key: keys.read, agent: agents.read };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BELIEVED_MS, createRowCache } from './row-cache.ts';
+import { BELIEVED_MS, createRowCache, READ_AGAIN_MS } from './row-cache.ts';
 
 interface Row {
   readonly id: string;
@@ -12,16 +12,23 @@ function setUp() {
   const clock = { now: () => time };
   let time = 1_000_000;
   let asked = 0;
-  const cache = createRowCache<Row>(clock, async id => {
-    asked += 1;
-    return table.get(id);
+  /** When it was last certain that no news is missing. */
+  let completeAt = Number.NEGATIVE_INFINITY;
+  const cache = createRowCache<Row>({
+    clock,
+    store: { newsAgeMs: () => time - completeAt },
+    load: async id => {
+      asked += 1;
+      return table.get(id);
+    },
   });
+  const noNews = () => (completeAt = time);
   const put = (id: string, text: string) => table.set(id, { id, text });
-  return { table, cache, put, pass: (ms: number) => (time += ms), asked: () => asked };
+  return { table, cache, put, noNews, pass: (ms: number) => (time += ms), asked: () => asked };
 }
 
 describe('a row cache', () => {
-  it('recalls what was read, for a second and no longer', async () => {
+  it('recalls what was read for a second, and no longer while news may be missing', async () => {
     const { cache, put, pass } = setUp();
     put('a', 'first');
     expect(cache.recall('a')).toBeUndefined();
@@ -32,6 +39,31 @@ describe('a row cache', () => {
     pass(1);
     expect(cache.recall('a')).toBeUndefined();
     expect(await cache.read('a')).toEqual({ id: 'a', text: 'second' });
+  });
+
+  it('recalls it on while it is certain that no news is missing, for half a minute', async () => {
+    const { cache, put, pass, noNews } = setUp();
+    put('a', 'first');
+    await cache.read('a');
+    for (let passed = 0; passed < READ_AGAIN_MS; passed += 500) {
+      noNews();
+      expect(cache.recall('a')).toBeDefined();
+      pass(500);
+    }
+    noNews();
+    expect(cache.recall('a')).toBeUndefined();
+  });
+
+  it('recalls it until a second after that was certain', async () => {
+    const { cache, put, pass, noNews } = setUp();
+    put('a', 'first');
+    await cache.read('a');
+    pass(700);
+    noNews();
+    pass(BELIEVED_MS - 1);
+    expect(cache.recall('a')).toBeDefined();
+    pass(1);
+    expect(cache.recall('a')).toBeUndefined();
   });
 
   it('recalls nothing when the clock was set back', async () => {

@@ -1,25 +1,30 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { Store } from '../store/store.ts';
 
 /**
- * How long a row is believed without being read again. News drops it at once; this is how long access that was taken away on
- * another node lasts here while news of it does not arrive.
+ * How long a row is believed after it was read, or after it was last certain that no news of it is missing. News drops it at
+ * once; this is how long access that was taken away on another node lasts here while news does not arrive.
  */
 export const BELIEVED_MS = 1_000;
+/** A row that somebody changed past the platform is found changed after so long. */
+export const READ_AGAIN_MS = 30_000;
 const MAX_ROWS = 4_000;
 
 /** Rows that every request asks for. Remembers only what is there, so guesses at ids take no room. */
 export interface RowCache<T> {
-  /** What was read within the last second and not forgotten since. */
+  /** What was read, not forgotten since, and may still be believed. */
   recall(id: string): T | undefined;
   /** Asks the tables, and remembers the answer. */
   read(id: string): Promise<T | undefined>;
   forget(isChanged: (row: T) => boolean): void;
 }
 
-export function createRowCache<T extends object>(
-  clock: Pick<Clock, 'now'>,
-  load: (id: string) => Promise<T | undefined>,
-): RowCache<T> {
+export function createRowCache<T extends object>(deps: {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store: Pick<Store, 'newsAgeMs'>;
+  readonly load: (id: string) => Promise<T | undefined>;
+}): RowCache<T> {
+  const { clock, store, load } = deps;
   /** In the order they were read: the first is the oldest. */
   const rows = new Map<string, { readonly row: T; readonly readAt: number }>();
   /** Counts the news: what was read before some and arrives after it may be old. */
@@ -31,7 +36,8 @@ export function createRowCache<T extends object>(
       if (!known) return undefined;
       const age = clock.now() - known.readAt;
       // A clock that was set back makes no row younger than it is.
-      return age >= 0 && age < BELIEVED_MS ? known.row : undefined;
+      if (age < 0 || age >= READ_AGAIN_MS) return undefined;
+      return Math.min(age, store.newsAgeMs()) < BELIEVED_MS ? known.row : undefined;
     },
 
     async read(id) {

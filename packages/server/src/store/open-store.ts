@@ -45,6 +45,7 @@ export async function openStore(
     db: opened.db.withPlugin(refusesInsideUnit),
     commit: opened.commit,
     subscribe: opened.subscribe,
+    newsAgeMs: opened.newsAgeMs,
     close: opened.close,
   };
 }

@@ -31,6 +31,11 @@ export interface Store {
    * milliseconds while the connection for it holds, and `resync` after it did not. Answers how to stop.
    */
   subscribe(listener: EventListener): () => void;
+  /**
+   * Milliseconds since it was last certain that all news of other nodes has been heard; 0 where there are no others. Below a
+   * second while the connection for news holds, growing while it does not.
+   */
+  newsAgeMs(): number;
   /** Waits for the units that are under way. */
   close(): Promise<void>;
 }

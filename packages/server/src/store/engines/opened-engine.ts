@@ -24,6 +24,7 @@ export interface OpenedEngine {
   exclusively<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly commit: Store['commit'];
   readonly subscribe: Store['subscribe'];
+  readonly newsAgeMs: Store['newsAgeMs'];
   /** Begins to hear of other nodes, once the tables are there. Resolves when it does, or when it cannot for now. */
   listen(): Promise<void>;
   close(): Promise<void>;

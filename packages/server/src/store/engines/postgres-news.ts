@@ -10,8 +10,11 @@ import type { Db } from '../store.ts';
 /** Each schema is a platform of its own. Its name may be as long as a channel's, so its digest stands for it. */
 const CHANNEL = "'patchbay_' || md5(current_schema())";
 
-/** A connection that went silent without a word is found by asking: this often, and not answered for so long. */
-const ASK_EVERY_MS = 2_000;
+/**
+ * The listening connection is asked again and again. An answer shows that what was said before has arrived: often enough that
+ * what is remembered stays believed (`newsAgeMs`). One that does not answer for so long went silent without a word.
+ */
+const ASK_EVERY_MS = 400;
 const ANSWER_WITHIN_MS = 5_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
@@ -26,6 +29,8 @@ export interface PostgresNews {
   tellHere(events: readonly PlatformEvent[]): void;
   /** Resolves when this node hears, or when it cannot for now; it goes on trying until `close`. */
   listen(): Promise<void>;
+  /** Since the last question that was answered. */
+  ageMs(): number;
   close(): Promise<void>;
 }
 
@@ -40,6 +45,8 @@ export function createPostgresNews(options: {
   const self = randomUUID();
   const closing = new AbortController();
   let running: Promise<void> | undefined;
+  /** Nothing said before is missing. */
+  let completeAt = Number.NEGATIVE_INFINITY;
 
   function hear(message: string): void {
     try {
@@ -69,7 +76,9 @@ export function createPostgresNews(options: {
       const { rows } = await client.query<{ channel: string }>(`select ${CHANNEL} as channel`);
       await client.query(`listen ${client.escapeIdentifier(rows[0]!.channel)}`);
       // What was said before is lost, also between two connections.
+      const listensAt = clock.now();
       listeners.tell({ kind: 'resync' }, 'elsewhere');
+      completeAt = listensAt;
       onHearing();
       const asking = askAgainAndAgain(client);
       asking.catch(() => {});
@@ -85,7 +94,9 @@ export function createPostgresNews(options: {
   async function askAgainAndAgain(client: pg.Client): Promise<never> {
     for (;;) {
       await clock.sleep(ASK_EVERY_MS, closing.signal);
+      const askedAt = clock.now();
       await client.query('select 1');
+      completeAt = askedAt;
     }
   }
 
@@ -122,6 +133,11 @@ export function createPostgresNews(options: {
       new Promise(resolve => {
         running ??= listenAgainAndAgain(resolve);
       }),
+    ageMs() {
+      const age = clock.now() - completeAt;
+      // A clock that was set back makes no certainty last longer.
+      return age < 0 ? Number.POSITIVE_INFINITY : age;
+    },
     async close() {
       closing.abort();
       await running;

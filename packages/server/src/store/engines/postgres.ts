@@ -71,6 +71,7 @@ export async function openPostgres(options: {
     commit: createCommit(db, news),
     subscribe: listeners.subscribe,
     listen: news.listen,
+    newsAgeMs: news.ageMs,
     close: async () => {
       await news.close();
       await db.destroy();

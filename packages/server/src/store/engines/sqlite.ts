@@ -61,6 +61,7 @@ export function openSqlite(options: {
     subscribe: listeners.subscribe,
     // One process has the file: what others do, it does itself.
     listen: async () => {},
+    newsAgeMs: () => 0,
     close: async () => {
       await group.idle();
       await db.connection().execute(async () => database.exec('pragma wal_checkpoint(truncate)'));
