@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import type { Clock } from '../../kernel/clock.ts';
 
 /** Calls each credential may make of each agent in a minute (B-73). */
