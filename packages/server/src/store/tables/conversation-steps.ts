@@ -54,7 +54,7 @@ export async function listConversationSteps(
   }));
 }
 
-/** Only the outputs, oldest first: what conditions and transcripts look back at. */
+/** Only the outputs, oldest first: what transcripts are made of. */
 export async function listConversationOutputs(
   db: Db,
   conversationId: string,

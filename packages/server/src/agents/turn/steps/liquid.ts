@@ -7,15 +7,15 @@ export interface Charge {
   work(steps: number): void;
 }
 
-/** Longer sources are refused. */
-const MAX_SOURCE = 100_000;
+/** Longer sources are refused: what a template uses is found out in time square to its length. */
+export const MAX_SOURCE = 10_000;
 /** No data of a conversation is deeper; what templates pile up could be, and then reading it takes for ever. */
 const MAX_DEPTH = 100;
 /** Looking for a text in another may compare each character of the one with each of the other, many in a step. */
 const COMPARISONS_A_STEP = 100;
 
 /** A time zone is looked up anew for every date. */
-const STEPS_A_DATE = 500;
+const STEPS_A_DATE = 2_000;
 
 const DATE_FILTERS = new Set([
   'date',

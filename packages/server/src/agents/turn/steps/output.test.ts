@@ -107,6 +107,16 @@ describe('the output', () => {
       'names "httpCalls"',
     ],
     [
+      'a long template',
+      entry('a', 0, [`{{ input }}${'x'.repeat(10_000)}`]),
+      'must have at most 10000 characters',
+    ],
+    [
+      'long templates together',
+      entry('a', 0, ...Array(41).fill([`{{ input }}${'x'.repeat(4_989)}`])),
+      'outputs[40].valueAlternatives[0].text is not valid: templates must have at most 200000 characters together',
+    ],
+    [
       'a button with a broken template',
       { action: 'a', outputs: [{ valueAlternatives: [{ type: 'button', on: { say: ['{{'] } }] }] },
       'valueAlternatives[0].on.say[0]',

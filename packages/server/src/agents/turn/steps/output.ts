@@ -96,18 +96,25 @@ function groupByAction({ outputSet }: OutputDocument): ReadonlyMap<string, reado
   return levelsOf;
 }
 
-/** How many characters of templates are read before others come first: about a millisecond. */
-const CHARACTERS_A_SLICE = 5_000;
+/** Of all templates of a document together: reading them takes a second at the most. */
+const MAX_TEMPLATE_CHARACTERS = 200_000;
+/** How many characters of templates are read before others come first. */
+const CHARACTERS_A_SLICE = 1_000;
 
 /**
  * Rejects with a `PlatformError` of kind `invalid` when a text is no template, so that no turn has to find out. Every text is
  * checked, wherever it stands; `type` and `expressions` are never rendered.
  */
 async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
-  let unread = CHARACTERS_A_SLICE;
+  let read = 0;
+  let pauseAt = CHARACTERS_A_SLICE;
   for (const [text, path] of textsOf(outputSet)) {
     if (!isTemplate(text)) continue;
-    const problem = templateProblem(text);
+    read += text.length;
+    const problem =
+      read > MAX_TEMPLATE_CHARACTERS
+        ? `templates must have at most ${MAX_TEMPLATE_CHARACTERS} characters together`
+        : templateProblem(text);
     if (problem !== undefined) {
       throw new PlatformError(
         'invalid',
@@ -115,10 +122,9 @@ async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
         { details: { path } },
       );
     }
-    unread -= text.length;
-    if (unread > 0) continue;
+    if (read < pauseAt) continue;
     await setImmediate();
-    unread = CHARACTERS_A_SLICE;
+    pauseAt = read + CHARACTERS_A_SLICE;
   }
 }
 

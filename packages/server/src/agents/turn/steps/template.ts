@@ -3,7 +3,7 @@ import { Fault } from '../../../kernel/errors.ts';
 import { dataPathProblem } from '../../language/data-path.ts';
 import type { TurnBudget } from '../../step/step.ts';
 import type { Sliced } from './in-slices.ts';
-import { chargeTo, createEngine } from './liquid.ts';
+import { chargeTo, createEngine, MAX_SOURCE } from './liquid.ts';
 
 const liquid = createEngine();
 
@@ -15,9 +15,9 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
-/** What is wrong with a text as a template, as a phrase; `undefined` when it can be rendered. */
+/** What is wrong with a template, as a phrase; `undefined` when it can be rendered. */
 export function templateProblem(text: string): string | undefined {
-  if (!isTemplate(text)) return undefined;
+  if (text.length > MAX_SOURCE) return `it must have at most ${MAX_SOURCE} characters`;
   try {
     const { globals } = liquid.analyzeSync(liquid.parse(text));
     for (const variables of Object.values(globals)) {
