@@ -1,10 +1,18 @@
-import { type EngineName, engines, openTestStore, type TestStore } from '@patchbay/testing/stores';
+import {
+  type EngineName,
+  engines,
+  newTestDatabase,
+  openTestStore,
+  type TestStore,
+} from '@patchbay/testing/stores';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { HeardEvent } from '../../packages/server/src/kernel/events.ts';
+import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createAnnouncer, publish } from '../../packages/server/src/store/events.ts';
 import { openStore } from '../../packages/server/src/store/open-store.ts';
 import type { Db, Store } from '../../packages/server/src/store/store.ts';
+import { startDeafProxy } from './deaf-proxy.ts';
 
 const keyChanged = (keyId: string) => ({ kind: 'key-changed', keyId }) as const;
 
@@ -176,5 +184,35 @@ describe('events between two stores on one database', () => {
     await expect.poll(() => heard).toEqual(['elsewhere key-changed after']);
     expect(warnings).toEqual(['A message of another node could not be read']);
     await other.close();
+  });
+});
+
+describe('behind a pooler that loses LISTEN', () => {
+  it('nothing that is remembered is believed to be complete, and the log says why', {
+    timeout: 30_000,
+  }, async () => {
+    await using database = await newTestDatabase();
+    await using proxy = await startDeafProxy(database.url);
+    const warnings: string[] = [];
+    const note = (message: string, fields: unknown) =>
+      warnings.push(`${message} ${JSON.stringify(fields)} ${String((fields as { error?: unknown })?.error)}`);
+    const logger = {
+      debug: () => {},
+      info: () => {},
+      warn: note,
+      error: note,
+      child: () => logger,
+    } as unknown as Logger;
+    const store = await openStore({ kind: 'postgres', url: proxy.url }, { logger });
+    try {
+      expect(store.newsAgeMs()).toBe(Number.POSITIVE_INFINITY);
+      expect(warnings.join('\n')).toMatch(/does not hear what it says itself/);
+      // Everything else works as ever.
+      await store.commit(async db => {
+        await db.insertInto('users').values({ id: 'u', name: 'n', roles: '[]', created_at: 1 }).execute();
+      });
+    } finally {
+      await store.close();
+    }
   });
 });

@@ -28,7 +28,7 @@ describe('the reference', () => {
 
 describe('errors', () => {
   it('are only those a route can answer', () => {
-    expect(errorsOf(createKey)).toEqual(['invalid', 'unauthenticated', 'too_large', 'internal']);
+    expect(errorsOf(createKey)).toEqual(['invalid', 'unauthenticated', 'forbidden', 'too_large', 'internal']);
     expect(errorsOf(listKeys)).toEqual(['invalid', 'unauthenticated', 'internal']);
   });
 });

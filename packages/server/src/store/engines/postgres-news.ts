@@ -11,8 +11,9 @@ import type { Db } from '../store.ts';
 const CHANNEL = "'patchbay_' || md5(current_schema())";
 
 /**
- * The listening connection is asked again and again. An answer shows that what was said before has arrived: often enough that
- * what is remembered stays believed (`newsAgeMs`). One that does not answer for so long went silent without a word.
+ * The listening connection says something to itself again and again. Hearing it shows that what was said before has arrived:
+ * often enough that what is remembered stays believed (`newsAgeMs`). One that hears nothing for so long went silent without a
+ * word, or never hears anything, as behind a pooler that gives each transaction another connection.
  */
 const ASK_EVERY_MS = 400;
 const ANSWER_WITHIN_MS = 5_000;
@@ -29,7 +30,7 @@ export interface PostgresNews {
   tellHere(events: readonly PlatformEvent[]): void;
   /** Resolves when this node hears, or when it cannot for now; it goes on trying until `close`. */
   listen(): Promise<void>;
-  /** Since the last question that was answered. */
+  /** Since the last word to itself that was heard. */
   ageMs(): number;
   close(): Promise<void>;
 }
@@ -48,10 +49,19 @@ export function createPostgresNews(options: {
   /** Nothing said before is missing. */
   let completeAt = Number.NEGATIVE_INFINITY;
 
+  let echoes = 0;
+  /** The last word to itself, and what waits for it. */
+  let awaited: { readonly echo: number; readonly heard: () => void } | undefined;
+
   function hear(message: string): void {
     try {
-      const { from, event } = JSON.parse(message) as { from: string; event: PlatformEvent };
-      if (from !== self) listeners.tell(event, 'elsewhere');
+      const { from, event, echo } = JSON.parse(message) as {
+        from: string;
+        event?: PlatformEvent;
+        echo?: number;
+      };
+      if (from !== self && event) listeners.tell(event, 'elsewhere');
+      if (from === self && echo === awaited?.echo) awaited?.heard();
     } catch (error) {
       // Whoever may connect to the database may write to the channel.
       logger?.warn('A message of another node could not be read', { error });
@@ -74,15 +84,13 @@ export function createPostgresNews(options: {
     try {
       await client.connect();
       const { rows } = await client.query<{ channel: string }>(`select ${CHANNEL} as channel`);
-      await client.query(`listen ${client.escapeIdentifier(rows[0]!.channel)}`);
+      const channel = rows[0]!.channel;
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
       // What was said before is lost, also between two connections.
-      const listensAt = clock.now();
       listeners.tell({ kind: 'resync' }, 'elsewhere');
-      completeAt = listensAt;
-      onHearing();
-      const asking = askAgainAndAgain(client);
-      asking.catch(() => {});
-      return await Promise.race([lost.promise, asking]);
+      const listening = speakAndHear(client, channel, onHearing);
+      listening.catch(() => {});
+      return await Promise.race([lost.promise, listening]);
     } finally {
       const closed = new AbortController();
       const late = clock.sleep(CLOSE_WITHIN_MS, closed.signal).catch(() => {});
@@ -91,12 +99,30 @@ export function createPostgresNews(options: {
     }
   }
 
-  async function askAgainAndAgain(client: pg.Client): Promise<never> {
+  async function speakAndHear(client: pg.Client, channel: string, onHearing: () => void): Promise<never> {
     for (;;) {
-      await clock.sleep(ASK_EVERY_MS, closing.signal);
       const askedAt = clock.now();
-      await client.query('select 1');
+      await hearEcho(client, channel);
       completeAt = askedAt;
+      onHearing();
+      await clock.sleep(ASK_EVERY_MS, closing.signal);
+    }
+  }
+
+  async function hearEcho(client: pg.Client, channel: string): Promise<void> {
+    echoes += 1;
+    const heard = Promise.withResolvers<void>();
+    awaited = { echo: echoes, heard: heard.resolve };
+    await client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from: self, echo: echoes })]);
+    const inTime = new AbortController();
+    const late = clock.sleep(ANSWER_WITHIN_MS, AbortSignal.any([inTime.signal, closing.signal])).then(() => {
+      throw new Error('The connection does not hear what it says itself; is there a pooler in between?');
+    });
+    try {
+      await Promise.race([heard.promise, late]);
+    } finally {
+      inTime.abort();
+      late.catch(() => {});
     }
   }
 
