@@ -21,8 +21,8 @@ export function renderOperationsPage(examples: RecordedExamples): string {
   const operations = describeOperations(examples);
   const chapters = FAMILIES.map(family => ({
     family,
-    members: operations.filter(operation => operation.family === family),
-  })).filter(({ members }) => members.length > 0);
+    members: operations.filter(({ definition }) => definition.family === family),
+  }));
 
   return `# Operations
 

@@ -15,7 +15,10 @@ interface ListedTool {
 const call = (name: string, args: Record<string, unknown>, key = platform.operatorKey) =>
   callTool(platform.operatorUrl, name, args, { key });
 
-/** The tools this door is documented to have now, with every argument, whether it is required, and its default. */
+/**
+ * The tools this door is documented to have now, with every argument, whether it is required, and its default. A tool is one of the
+ * 84 the requirements name (E-07, E-72); every other operation is `tool: false` and has REST and the command line.
+ */
 const CATALOGUE: Record<string, Record<string, { required?: true; default?: unknown }>> = {
   list_agents: { environment: { default: 'production' } },
   list_agent_configs: { filter: {}, limit: { default: 20 } },

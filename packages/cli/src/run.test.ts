@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createTestIo } from './testing/test-io.ts';
 
-const COMMANDS = ['up', 'chat', 'connect', 'agents', 'keys', 'call', 'stdio'];
+const COMMANDS = ['up', 'chat', 'connect', 'agents', 'keys', 'call', 'doctor', 'stdio'];
+const BELOW = ['agents list', 'agents show', 'agents deploy', 'keys create', 'keys list', 'keys revoke'];
 
 describe('patchbay', () => {
   it.each([[[]], [['--help']]])('shows its commands, examples and exit codes for %j', async argv => {
@@ -15,9 +16,9 @@ describe('patchbay', () => {
     expect(io.err()).toBe('');
   });
 
-  it.each(COMMANDS)('teaches %s with examples', async command => {
+  it.each([...COMMANDS, ...BELOW])('teaches %s with examples', async command => {
     const io = createTestIo({ home: '/nowhere' });
-    expect(await io.run(command, '--help')).toBe(0);
+    expect(await io.run(...command.split(' '), '--help')).toBe(0);
     expect(io.out()).toMatch(/Examples?:\n {2}/);
   });
 

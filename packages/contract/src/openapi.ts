@@ -57,7 +57,7 @@ export function renderOpenApi(examples?: RecordedExamples): Json {
       { url: 'http://127.0.0.1:7070', description: 'A platform on this machine with the usual settings' },
     ],
     security: [{ bearer: [] }],
-    tags: [...FAMILIES.map(({ name, description }) => ({ name, description })), SEED_NAMES, PROBES],
+    tags: [...FAMILIES, SEED_NAMES, PROBES],
     paths,
     components: {
       securitySchemes: {
@@ -75,11 +75,11 @@ export function renderOpenApi(examples?: RecordedExamples): Json {
 }
 
 function operationOf(reference: OperationReference, refer: ReferErrors): Json {
-  const { definition, family, roles, answer, successStatus, example } = reference;
+  const { definition, roles, answer, successStatus, example } = reference;
   const { parameters, body } = splitArguments(reference);
   return {
     operationId: definition.name,
-    tags: [family.name],
+    tags: [definition.family.name],
     summary: definition.title,
     description: definition.description,
     'x-roles': roles,

@@ -1,5 +1,5 @@
 import type { ErrorKind } from './errors.ts';
-import type { Operation, OperationName } from './operations.ts';
+import type { Operation } from './operations.ts';
 import { ROLES, TIERS } from './roles.ts';
 
 /** What each kind of error says to a caller, in a clause that follows the status. */
@@ -20,33 +20,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
   internal: 'our fault; the log of the server says why, under the traceId of the details',
 };
 
-/**
- * What an operation refuses by its own rules, besides what any of them may answer. The tests provoke these one by one. The
- * talking operations answer a busy or ended conversation with a status, which is no error.
- */
-const OWN_ERRORS: Readonly<Record<OperationName, readonly ErrorKind[]>> = {
-  discover_agents: [],
-  chat_with_agent: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
-  create_conversation: ['agent_not_found', 'unavailable', 'timeout'],
-  talk_to_agent: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
-  read_conversation: ['forbidden', 'not_found'],
-  read_conversation_log: ['forbidden', 'not_found'],
-  list_conversations: [],
-  list_agents: [],
-  list_agent_configs: [],
-  get_agent: ['not_found', 'agent_not_found'],
-  list_docs: [],
-  read_docs: ['not_found'],
-  deploy_agent_file: ['forbidden', 'conflict'],
-  create_key: ['forbidden'],
-  create_agent_key: ['forbidden', 'agent_not_found', 'conflict'],
-  list_keys: [],
-  revoke_key: ['not_found'],
-};
-
 /** Every kind of error the REST route of an operation may answer, by status. */
-export function errorsOf({ name, rest, tier }: Operation): readonly ErrorKind[] {
-  const own = OWN_ERRORS[name];
+export function errorsOf({ errors, rest, tier }: Operation): readonly ErrorKind[] {
   const admitsEverybody = TIERS[tier].length === ROLES.length;
   const possible: Readonly<Partial<Record<ErrorKind, boolean>>> = {
     invalid: true,
@@ -55,5 +30,5 @@ export function errorsOf({ name, rest, tier }: Operation): readonly ErrorKind[] 
     too_large: rest.method === 'POST',
     internal: true,
   };
-  return (Object.keys(ERROR_MEANINGS) as ErrorKind[]).filter(kind => possible[kind] || own.includes(kind));
+  return (Object.keys(ERROR_MEANINGS) as ErrorKind[]).filter(kind => possible[kind] || errors.includes(kind));
 }

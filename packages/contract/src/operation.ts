@@ -1,9 +1,16 @@
 import { z } from 'zod';
+import type { ErrorKind } from './errors.ts';
 import type { Tier } from './roles.ts';
 
+/** A chapter of the reference: the operations one file defines. */
+export interface Family {
+  readonly name: string;
+  readonly description: string;
+}
+
 /**
- * An operation is defined once (architecture, idea 1). The operator-door tool, the REST route, the CLI command and the
- * reference page are all read from this value, so they cannot disagree about names, defaults or rights.
+ * An operation is defined once (architecture, idea 1). The operator-door tool, the REST route, the CLI command, the OpenAPI
+ * document and the reference page are all read from this value, so they cannot disagree about names, defaults or rights.
  */
 export interface OperationDefinition<
   In extends z.ZodObject = z.ZodObject,
@@ -11,6 +18,7 @@ export interface OperationDefinition<
 > {
   /** Wire name, snake_case; the file that implements it carries it too. */
   readonly name: string;
+  readonly family: Family;
   /** For people, in the lists of hosts. */
   readonly title: string;
   /** For models: what it does, when to use it. */
@@ -18,6 +26,11 @@ export interface OperationDefinition<
   /** Every argument has a description. What is optional says so there, and publishes its literal default (E-14, E-15). */
   readonly input: In;
   readonly output: Out;
+  /**
+   * What it refuses by its own rules, besides what every operation may answer (`operation-errors.ts`). The tests provoke these
+   * one by one. The talking operations answer a busy or ended conversation with a status, which is no error.
+   */
+  readonly errors: readonly ErrorKind[];
   readonly tier: Tier;
   /** Listed at the operator door. The rest is for REST and the CLI. */
   readonly tool: boolean;

@@ -1,28 +1,13 @@
 import { z } from 'zod';
 import type { ErrorKind } from './errors.ts';
 import recorded from './examples.generated.json' with { type: 'json' };
-import { type PublishedInput, publishedInput } from './operation.ts';
+import { type Family, type PublishedInput, publishedInput } from './operation.ts';
 import { errorsOf } from './operation-errors.ts';
-import * as agents from './operations/agents.ts';
-import * as conversation from './operations/conversation.ts';
-import * as docs from './operations/docs.ts';
-import * as keys from './operations/keys.ts';
 import { OPERATIONS, type Operation, type OperationName } from './operations.ts';
 import { type Role, TIERS } from './roles.ts';
 
-/** A chapter of the reference: the operations one file defines. */
-export interface Family {
-  readonly name: string;
-  readonly description: string;
-}
-
-/** In the order of the reference. A new file of operations is added here. */
-export const FAMILIES: readonly (Family & { readonly file: Readonly<Record<string, unknown>> })[] = [
-  { name: 'Conversations', description: 'Talk to agents, and read what was said.', file: conversation },
-  { name: 'Agents', description: 'Find, look at and deploy agents.', file: agents },
-  { name: 'Documentation', description: 'The pages of this documentation.', file: docs },
-  { name: 'Keys', description: 'Your own keys, whatever your role.', file: keys },
-];
+/** The chapters of the reference, in the order of their first operations. */
+export const FAMILIES: readonly Family[] = [...new Set(OPERATIONS.map(({ family }) => family))];
 
 /** One call of an operation and what the platform answered. Ids are made up, long texts are cut. */
 export interface RecordedExample {
@@ -49,7 +34,6 @@ export interface JsonSchema {
 /** Everything a reference says about one operation; the OpenAPI document and the reference page are two ways to print it. */
 export interface OperationReference {
   readonly definition: Operation;
-  readonly family: Family;
   readonly roles: readonly Role[];
   readonly arguments: PublishedInput;
   readonly answer: JsonSchema;
@@ -64,7 +48,6 @@ export function describeOperations(
 ): readonly OperationReference[] {
   return (OPERATIONS as readonly Operation[]).map(definition => ({
     definition,
-    family: familyOf(definition),
     roles: TIERS[definition.tier],
     arguments: publishedInput(definition),
     answer: answerSchema(definition),
@@ -72,12 +55,6 @@ export function describeOperations(
     errors: errorsOf(definition),
     example: examples[definition.name],
   }));
-}
-
-function familyOf(definition: Operation): Family {
-  const family = FAMILIES.find(({ file }) => Object.values(file).includes(definition));
-  if (!family) throw new Error(`${definition.name} belongs to no family: add its file to FAMILIES.`);
-  return family;
 }
 
 /** As answers are: a newer platform may add members, so no object is closed. */

@@ -25,11 +25,13 @@ Examples:
 
   addSharedOptions(agents.command('list'))
     .description('list the agents you can talk to')
+    .addHelpText('after', '\nExample:\n  npx patchbay agents list')
     .action(async (_: unknown, command: Command) => list(io, sharedOptions(command)));
 
   addSharedOptions(agents.command('show'))
     .description("show an agent's configuration, as JSON")
     .argument('<id>', 'id of the agent')
+    .addHelpText('after', '\nExample:\n  npx patchbay agents show demo')
     .action(async (agentId: string, _: unknown, command: Command) => {
       const { client } = await connect(io, sharedOptions(command));
       writeJson(io.stdout, await client.call('get_agent', { agentId }));
@@ -38,6 +40,13 @@ Examples:
   addSharedOptions(agents.command('deploy'))
     .description('save an agent file as new versions and deploy the agent')
     .argument('<file>', 'YAML or JSON; - reads it from standard input')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx patchbay agents deploy my-agent.yaml
+  npx patchbay agents deploy - < my-agent.json`,
+    )
     .action(async (file: string, _: unknown, command: Command) => deploy(io, file, sharedOptions(command)));
 }
 

@@ -38,15 +38,25 @@ Examples:
     .option('--name <name>', 'what the key is for')
     .option('--expires-in-days <days>', 'days until it expires', parseDays)
     .option('--agent <id>', 'make a bak_ key that opens this agent only')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  KEY=$(npx patchbay keys create)
+  npx patchbay keys create --scope operator --name laptop --expires-in-days 30
+  npx patchbay keys create --agent demo`,
+    )
     .action(async (_: unknown, command: Command) => create(io, sharedOptions(command) as CreateOptions));
 
   addSharedOptions(keys.command('list'))
     .description('list your active keys')
+    .addHelpText('after', '\nExample:\n  npx patchbay keys list')
     .action(async (_: unknown, command: Command) => list(io, sharedOptions(command)));
 
   addSharedOptions(keys.command('revoke'))
     .description('end a key at once')
     .argument('<id>', 'id of the key, as keys list shows it')
+    .addHelpText('after', '\nExample:\n  npx patchbay keys revoke key_abc')
     .action(async (id: string, _: unknown, command: Command) => revoke(io, id, sharedOptions(command)));
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { defineOperation, READS } from '../operation.ts';
+import { defineOperation, type Family, READS } from '../operation.ts';
 import { environment, filter, limit } from './arguments.ts';
+
+const family: Family = { name: 'Agents', description: 'Find, look at and deploy agents.' };
 
 /** As the seed knows it; ours are READY or ERROR. */
 const deploymentStatus = z.enum(['READY', 'IN_PROGRESS', 'NOT_FOUND', 'ERROR']);
@@ -18,6 +20,7 @@ const descriptor = z.object({
 
 export const listAgents = defineOperation({
   name: 'list_agents',
+  family,
   title: 'List deployed agents',
   description: 'Deployed agents you may use in one environment, with version and deployment status.',
   input: z.object({ environment }),
@@ -33,6 +36,7 @@ export const listAgents = defineOperation({
       }),
     ),
   }),
+  errors: [],
   tier: 'author',
   tool: true,
   annotations: READS,
@@ -43,6 +47,7 @@ export const listAgents = defineOperation({
 
 export const listAgentConfigs = defineOperation({
   name: 'list_agent_configs',
+  family,
   title: 'List agent configurations',
   description: 'Agent configurations, deployed or not, newest first.',
   input: z.object({
@@ -50,6 +55,7 @@ export const listAgentConfigs = defineOperation({
     limit,
   }),
   output: z.object({ count: z.int(), configs: z.array(descriptor) }),
+  errors: [],
   tier: 'author',
   tool: true,
   annotations: READS,
@@ -60,6 +66,7 @@ export const listAgentConfigs = defineOperation({
 
 export const getAgent = defineOperation({
   name: 'get_agent',
+  family,
   title: 'Get an agent configuration',
   description: 'One version of an agent configuration with name and description.',
   input: z.object({
@@ -78,6 +85,7 @@ export const getAgent = defineOperation({
     description: z.string(),
     configuration: z.record(z.string(), z.unknown()),
   }),
+  errors: ['not_found', 'agent_not_found'],
   tier: 'author',
   tool: true,
   annotations: READS,
@@ -88,6 +96,7 @@ export const getAgent = defineOperation({
 
 export const discoverAgents = defineOperation({
   name: 'discover_agents',
+  family,
   title: 'Discover agents',
   description: 'Agents you can talk to, with what they are for. Start here, then use chat_with_agent.',
   input: z.object({
@@ -107,6 +116,7 @@ export const discoverAgents = defineOperation({
       }),
     ),
   }),
+  errors: [],
   tier: 'converse',
   tool: true,
   annotations: READS,
@@ -117,6 +127,7 @@ export const discoverAgents = defineOperation({
 
 export const deployAgentFile = defineOperation({
   name: 'deploy_agent_file',
+  family,
   title: 'Deploy an agent file',
   description:
     'Saves the documents of one agent file (dictionary, rules, output, workflow, agent) as new versions where they changed, and deploys the agent. The same file again changes nothing.',
@@ -132,6 +143,7 @@ export const deployAgentFile = defineOperation({
     mcpEnabled: z.boolean(),
     documents: z.array(z.object({ resource: z.string(), changed: z.boolean() })),
   }),
+  errors: ['forbidden', 'conflict'],
   tier: 'author',
   tool: false,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

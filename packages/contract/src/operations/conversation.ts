@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { CREATES, defineOperation, READS } from '../operation.ts';
+import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
 import { environment, limit } from './arguments.ts';
+
+const family: Family = {
+  name: 'Conversations',
+  description: 'Talk to agents, and read what was said.',
+};
 
 export const CONVERSATION_STATES = [
   'READY',
@@ -89,6 +94,7 @@ export type TalkResult = z.infer<typeof talkResultSchema>;
 
 export const createConversation = defineOperation({
   name: 'create_conversation',
+  family,
   title: 'Start a conversation',
   description:
     'Starts a conversation with a deployed agent. Its greeting is the first step; read it with read_conversation.',
@@ -99,6 +105,7 @@ export const createConversation = defineOperation({
     agentId: z.string(),
     environment: z.enum(ENVIRONMENTS),
   }),
+  errors: ['agent_not_found', 'unavailable', 'timeout'],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
@@ -111,6 +118,7 @@ const message = z.string().describe('What to say to the agent');
 
 export const talkToAgent = defineOperation({
   name: 'talk_to_agent',
+  family,
   title: 'Talk to an agent in a conversation',
   description:
     'Sends a message into a conversation and waits for the reply, up to the turn limit (60 seconds by default). A conversation that is busy with another message answers status BUSY and has not processed this one.',
@@ -121,6 +129,7 @@ export const talkToAgent = defineOperation({
     environment: ignoredEnvironment,
   }),
   output: talkResultSchema,
+  errors: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
@@ -131,6 +140,7 @@ export const talkToAgent = defineOperation({
 
 export const chatWithAgent = defineOperation({
   name: 'chat_with_agent',
+  family,
   title: 'Chat with an agent',
   description:
     'The shortest way to talk: starts a conversation when none is given, sends the message and answers with the reply and the conversationId to go on with.',
@@ -144,6 +154,7 @@ export const chatWithAgent = defineOperation({
     environment,
   }),
   output: talkResultSchema,
+  errors: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
@@ -154,6 +165,7 @@ export const chatWithAgent = defineOperation({
 
 export const readConversation = defineOperation({
   name: 'read_conversation',
+  family,
   title: 'Read a conversation',
   description:
     'What a conversation holds: state, steps and outputs. By default only the latest step; set currentStepOnly to false for all of them.',
@@ -176,6 +188,7 @@ export const readConversation = defineOperation({
       ),
   }),
   output: conversationSnapshotSchema,
+  errors: ['forbidden', 'not_found'],
   tier: 'converse',
   tool: true,
   annotations: READS,
@@ -186,6 +199,7 @@ export const readConversation = defineOperation({
 
 export const readConversationLog = defineOperation({
   name: 'read_conversation_log',
+  family,
   title: 'Read a conversation as text',
   description: 'A plain text transcript of a conversation.',
   input: z.object({
@@ -197,6 +211,7 @@ export const readConversationLog = defineOperation({
       .describe('Optional. Only the last so many turns; if omitted, all of them'),
   }),
   output: z.object({ conversationId: z.string(), log: z.string() }),
+  errors: ['forbidden', 'not_found'],
   tier: 'converse',
   tool: true,
   annotations: READS,
@@ -208,6 +223,7 @@ export const readConversationLog = defineOperation({
 
 export const listConversations = defineOperation({
   name: 'list_conversations',
+  family,
   title: 'List conversations',
   description: "Conversations with one agent, latest first: your own, or everybody's for an admin.",
   input: z.object({
@@ -241,6 +257,7 @@ export const listConversations = defineOperation({
       }),
     ),
   }),
+  errors: [],
   tier: 'converse',
   tool: true,
   annotations: READS,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, READS } from '../operation.ts';
+import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+
+const family: Family = { name: 'Keys', description: 'Your own keys, whatever your role.' };
 
 export const KEY_SCOPES = ['agents', 'operator'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -18,6 +20,7 @@ const keyInfo = {
 
 export const createKey = defineOperation({
   name: 'create_key',
+  family,
   title: 'Create a user key',
   description:
     'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept. Only the owner makes keys, on the command line of the machine the platform runs on; a key makes none.',
@@ -40,6 +43,7 @@ export const createKey = defineOperation({
       ),
   }),
   output: z.object({ ...keyInfo, key: z.string() }),
+  errors: ['forbidden'],
   tier: 'account',
   tool: false,
   annotations: CREATES,
@@ -50,6 +54,7 @@ export const createKey = defineOperation({
 
 export const createAgentKey = defineOperation({
   name: 'create_agent_key',
+  family,
   title: 'Create an agent key',
   description:
     'Mints a bak_ key that opens one agent of yours and nothing else. At most 3 active ones for an agent. Made like user keys: by the owner, never with a key.',
@@ -58,6 +63,7 @@ export const createAgentKey = defineOperation({
     name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
   }),
   output: z.object({ ...keyInfo, key: z.string() }),
+  errors: ['forbidden', 'agent_not_found', 'conflict'],
   tier: 'account',
   tool: false,
   annotations: CREATES,
@@ -68,10 +74,12 @@ export const createAgentKey = defineOperation({
 
 export const listKeys = defineOperation({
   name: 'list_keys',
+  family,
   title: 'List your keys',
   description: 'Your active keys, newest first. The keys themselves cannot be shown again.',
   input: z.object({}),
   output: z.object({ count: z.int(), keys: z.array(z.object(keyInfo)) }),
+  errors: [],
   tier: 'account',
   tool: false,
   annotations: READS,
@@ -82,11 +90,13 @@ export const listKeys = defineOperation({
 
 export const revokeKey = defineOperation({
   name: 'revoke_key',
+  family,
   title: 'Revoke a key',
   description:
     'Ends one of your keys at once, with any credential that acts as you. Other keys are not touched.',
   input: z.object({ keyId: z.string().describe('Id of the key, from list_keys') }),
   output: z.object({ id: z.string(), revoked: z.literal(true) }),
+  errors: ['not_found'],
   tier: 'account',
   tool: false,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -97,7 +97,7 @@ export const settingsSchema = z.object({
         'Address the platform listens on. The default reaches this machine only; `0.0.0.0` or `::` is every network it is in.',
     }),
   port: whole(0, 65_535).default(7070).meta({
-    description: 'Port for both doors, REST and the pages. 0 takes a free one.',
+    description: 'Port for both doors and REST. 0 takes a free one.',
   }),
   publicUrl: text('must be an http or https URL without user name, query and fragment', isPublicUrl)
     .transform(value => {
