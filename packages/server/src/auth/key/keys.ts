@@ -45,16 +45,19 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
 
   function mint(
     kind: 'user' | 'agent',
-    fields: Pick<KeyRecord, 'userId' | 'agentId' | 'name' | 'scopes' | 'expiresAt'>,
+    fields: Pick<KeyRecord, 'userId' | 'agentId' | 'name' | 'scopes'>,
+    days: number | undefined,
   ): MintedKey {
     const token = newKeyToken(kind);
+    const createdAt = clock.now();
     const record: KeyRecord = {
       id: newKeyId(),
       kind,
       ...fields,
       hash: hashKeyToken(token),
       prefix: displayPrefix(token),
-      createdAt: clock.now(),
+      createdAt,
+      expiresAt: days === undefined ? undefined : createdAt + days * DAY_MS,
       revokedAt: undefined,
     };
     return { token, record };
@@ -70,13 +73,16 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
         );
       }
       const days = request.expiresInDays ?? (opensOperatorDoor ? OPERATOR_KEY_MAX_DAYS : undefined);
-      const minted = mint('user', {
-        userId,
-        agentId: undefined,
-        name: request.name,
-        scopes: [...new Set(request.scopes)],
-        expiresAt: days === undefined ? undefined : clock.now() + days * DAY_MS,
-      });
+      const minted = mint(
+        'user',
+        {
+          userId,
+          agentId: undefined,
+          name: request.name,
+          scopes: [...new Set(request.scopes)],
+        },
+        days,
+      );
       await store.commit(db => insertKey(db, minted.record));
       return minted;
     },
@@ -100,13 +106,16 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
             `Agent "${agent.id}" already has ${MAX_ACTIVE_AGENT_KEYS} active keys; revoke one first.`,
           );
         }
-        const minted = mint('agent', {
-          userId: agent.ownerId,
-          agentId: agent.id,
-          name: request.name,
-          scopes: ['agents'],
-          expiresAt: undefined,
-        });
+        const minted = mint(
+          'agent',
+          {
+            userId: agent.ownerId,
+            agentId: agent.id,
+            name: request.name,
+            scopes: ['agents'],
+          },
+          undefined,
+        );
         await insertKey(db, minted.record);
         return minted;
       });
