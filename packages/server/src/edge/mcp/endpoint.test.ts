@@ -19,6 +19,7 @@ const BOTH = { accept: 'application/json, text/event-stream' };
 function setUp(
   run: (args: Record<string, unknown>, context: CallContext) => Promise<string> = async args =>
     String(args.text),
+  admitted: () => Promise<void> = async () => {},
 ) {
   const warnings: string[] = [];
   const log: Logger = {
@@ -39,6 +40,7 @@ function setUp(
     async prepareCall(_caller, tool, args) {
       if (tool !== 'echo') throw new PlatformError('invalid', 'name: there is one tool, echo');
       if (args.refuse === true) throw new PlatformError('conflict', 'refused before the first byte');
+      await admitted();
       prepared.push(String(args.text));
       return {
         streams: true,
@@ -250,6 +252,28 @@ describe('older eras', () => {
     await serve(cancel(5), withSession);
     expect(await (await running).json()).toMatchObject({ id: 5, error: { data: { code: 'cancelled' } } });
     expect(ended).toEqual(['five']);
+  });
+
+  it('cancels a call that is not admitted yet', async () => {
+    let admit: () => void;
+    const waiting = new Promise<void>(resolve => {
+      admit = resolve;
+    });
+    const { serve } = setUp(
+      async (_args, { signal }) => {
+        if (signal.aborted) throw new PlatformError('cancelled', 'cancelled');
+        return 'ran';
+      },
+      () => waiting,
+    );
+    const session = {
+      'mcp-session-id': (await serve(initialize('2025-06-18'))).headers.get('mcp-session-id')!,
+    };
+    const running = serve(call(5, { text: 'x' }), session);
+    await new Promise(resolve => setTimeout(resolve, 10));
+    await serve({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } }, session);
+    admit!();
+    expect(await (await running).json()).toMatchObject({ id: 5, error: { data: { code: 'cancelled' } } });
   });
 
   it('goes on when the connection breaks: in the older eras that is no cancellation', async () => {
@@ -504,6 +528,7 @@ describe('bodies and methods no era takes', () => {
     ['no message', '5', 400, -32600],
     ['more than the limit', `"${'x'.repeat(20_000)}"`, 413, -32600],
     ['a huge id', JSON.stringify({ ...call(1, {}), id: 'x'.repeat(300) }), 400, -32600],
+    ['a huge progress token', JSON.stringify(call(1, {}, { progressToken: 'x'.repeat(300) })), 400, -32600],
     ['a huge id in a batch', JSON.stringify([{ ...call(1, {}), id: 'x'.repeat(300) }]), 400, -32600],
     [
       'half a character',

@@ -3,7 +3,7 @@ import { readJsonBody } from '../http/body.ts';
 import { Cancellations } from './cancellations.ts';
 import type { Caller, McpDoor } from './door.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
-import { withKnownVersion } from './headers.ts';
+import { metaOf, withKnownVersion } from './headers.ts';
 import { idOf, jsonRpcErrorResponse } from './json-rpc.ts';
 import { createOlderEras, type SessionOptions } from './older-eras.ts';
 import { createStatelessEra } from './stateless-era.ts';
@@ -67,7 +67,7 @@ export function createMcpEndpoint<C extends Caller>(
       }
       const body = read.value;
       if ([body].flat().some(hasLongId)) {
-        const message = `An id takes ${MAX_ID_LENGTH} characters at the most.`;
+        const message = `An id or a progress token takes ${MAX_ID_LENGTH} characters at the most.`;
         return jsonRpcErrorResponse(null, { code: -32600, message }, 400);
       }
       const request = withKnownVersion(received, body, caller.log);
@@ -85,9 +85,11 @@ export function createMcpEndpoint<C extends Caller>(
   };
 }
 
+/** A progress token goes out again with every piece of an answer. */
 function hasLongId(message: unknown): boolean {
-  const id = idOf(message);
-  return typeof id === 'string' && id.length > MAX_ID_LENGTH;
+  return [idOf(message), metaOf(message)?.progressToken].some(
+    name => typeof name === 'string' && name.length > MAX_ID_LENGTH,
+  );
 }
 
 function header<K extends string>(name: K, value: string | null): { [P in K]?: string } {

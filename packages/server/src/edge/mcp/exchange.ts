@@ -102,10 +102,10 @@ export async function answer<C extends Caller>(
 ): Promise<Response> {
   const settle = async () => {
     onEnd();
-    if (!exchange.prepared || exchange.started) return;
+    if (exchange.started) return;
     exchange.started = true;
     exchange.cancellation?.done();
-    await exchange.prepared.abandon();
+    await exchange.prepared?.abandon();
   };
   let response: Response;
   try {

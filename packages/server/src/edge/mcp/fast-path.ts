@@ -15,8 +15,8 @@ export interface Delivery<C extends Caller> {
   readonly era: Era;
   /** False inside a batch, whose answer is one JSON. */
   readonly mayStream: boolean;
-  /** In the older eras: how a `notifications/cancelled` finds this call. */
-  readonly register?: (requestId: string | number) => Cancellation;
+  /** In the older eras: how a `notifications/cancelled` ends this call, from before it is admitted. */
+  readonly cancellation?: Cancellation | undefined;
 }
 
 /** Answers what it knows to the byte; `undefined` leaves a message to the SDK. */
@@ -34,6 +34,8 @@ interface Regular {
 }
 
 const MAX_ENVELOPES = 500;
+/** Longer than any client's; what is longer goes the SDK's way each time. */
+const MAX_ENVELOPE_LENGTH = 2_000;
 
 /**
  * The hot methods without the SDK in between: calls, lists and reads in the form every client sends them. It answers exactly
@@ -88,14 +90,16 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
   }
 
   async function answerCall(delivery: Delivery<C>, regular: Regular): Promise<Response> {
-    const { request, message, caller, era } = delivery;
+    const { request, message, caller, era, cancellation } = delivery;
     const outcome = await prepareCall(door, message, caller, era);
-    if ('refusal' in outcome) return outcome.refusal;
+    if ('refusal' in outcome) {
+      cancellation?.done();
+      return outcome.refusal;
+    }
     const prepared = outcome.prepared!;
     const { id } = regular;
-    const cancellation = delivery.register?.(id);
     const streaming = delivery.mayStream && prepared.streams && acceptsStream(request.headers);
-    if (streaming) return streamCall(delivery, regular, prepared, cancellation);
+    if (streaming) return streamCall(delivery, regular, prepared);
     try {
       const result = await prepared.run({
         signal: cancellation?.signal ?? request.signal,
@@ -115,9 +119,8 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
     delivery: Delivery<C>,
     { id, progressToken }: Regular,
     prepared: PreparedCall,
-    cancellation: Cancellation | undefined,
   ): Response {
-    const { caller, era } = delivery;
+    const { caller, era, cancellation } = delivery;
     const broken = new AbortController();
     const token = progressToken ?? (era === 'older' ? id : undefined);
     return eventStream(keepAliveMs, broken, async send => {
@@ -170,7 +173,7 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
       const { method } = message as { method?: unknown };
       if (!response.ok || (method !== 'server/discover' && method !== 'tools/list')) return;
       const envelope = envelopeOf(message);
-      if (envelope === undefined || envelopes.has(envelope)) return;
+      if (envelope === undefined || envelope.length > MAX_ENVELOPE_LENGTH || envelopes.has(envelope)) return;
       if (envelopes.size >= MAX_ENVELOPES) envelopes.delete(envelopes.values().next().value!);
       envelopes.add(envelope);
     },

@@ -70,7 +70,7 @@ function withHeaders(request: Request, change: (headers: Headers) => void): Requ
   return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
-function metaOf(body: unknown): Record<string, unknown> | undefined {
+export function metaOf(body: unknown): Record<string, unknown> | undefined {
   if (!isObject(body) || !isObject(body.params) || !isObject(body.params._meta)) return undefined;
   return body.params._meta;
 }

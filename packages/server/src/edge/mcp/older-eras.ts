@@ -50,18 +50,23 @@ export function createOlderEras<C extends Caller>(
       if (isId && session !== undefined) cancellations.cancel(session, requestId);
       return new Response(null, { status: 202 });
     }
-    const register = (requestId: string | number) => cancellations.register(session, requestId);
-    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, register });
+    // Before anything is admitted: a cancel may come while the call still waits for the database.
+    const isCall = isJSONRPCRequest(message) && message.method === 'tools/call';
+    const cancellation = isCall ? cancellations.register(session, message.id) : undefined;
+    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, cancellation });
     if (fast) return fast;
     const outcome = await prepareCall(door, message, caller, 'older');
-    if ('refusal' in outcome) return outcome.refusal;
+    if ('refusal' in outcome) {
+      cancellation?.done();
+      return outcome.refusal;
+    }
     const { prepared } = outcome;
     const streaming = mayStream && prepared?.streams === true && acceptsStream(request.headers);
     const exchange: Exchange<C> = {
       caller,
       prepared,
       streaming,
-      cancellation: prepared && isJSONRPCRequest(message) ? register(message.id) : undefined,
+      cancellation,
       started: false,
       lateStatus: undefined,
     };

@@ -21,15 +21,18 @@ export function streamWithFirstByte(response: Response, onEnd: () => Promise<voi
   const body = new ReadableStream<Uint8Array>({
     start: controller => controller.enqueue(FIRST_BYTE),
     async pull(controller) {
-      const { done, value } = await reader.read();
-      if (value) controller.enqueue(value);
-      if (done) {
-        await end();
+      try {
+        const { done, value } = await reader.read();
+        if (value) controller.enqueue(value);
+        if (!done) return;
         controller.close();
+      } catch (error) {
+        controller.error(error);
       }
+      await end();
     },
     async cancel(reason) {
-      await reader.cancel(reason);
+      await reader.cancel(reason).catch(() => {});
       await end();
     },
   });
