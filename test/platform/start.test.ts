@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { type RunningPatchbay, startPatchbay } from '@patchbay/server/main';
-import { newTestDatabase } from '@patchbay/testing/stores';
+import { engines, newTestDatabase } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callTool, rpc } from '../doors/wire.ts';
 
@@ -128,6 +128,49 @@ describe('every start', () => {
     expect((await second.call('list_agents', {})).agents).toMatchObject([
       { agentId: 'demo', agentVersion: 1 },
     ]);
+  });
+});
+
+describe.each(engines)('a stop on %s', engine => {
+  it('waits for a turn whose client has gone: the next start has the message, and the conversation is free', async () => {
+    await using database = engine === 'postgres' ? await newTestDatabase() : undefined;
+    const log: string[] = [];
+    const env: Record<string, string> = database ? { PATCHBAY_DATABASE_URL: database.url } : {};
+    const first = await start({ interactive: true, env, log });
+    const options = { key: first.firstKey };
+    const demo = first.agentUrl('demo');
+    const opened = await callTool(demo, 'demo', { message: 'hello' }, options);
+    const { context_id } = opened.body.result.structuredContent;
+    const client = new AbortController();
+    const response = await fetch(demo, {
+      method: 'POST',
+      signal: client.signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${first.firstKey}`,
+        'mcp-protocol-version': '2025-11-25',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'demo', arguments: { message: 'show progress', context_id } },
+      }),
+    });
+    expect(response.status).toBe(200);
+    client.abort();
+    await stopAll();
+    expect(log.filter(line => /"level":"(warn|error)"/.test(line))).toEqual([]);
+
+    const second = await start({ env });
+    const owner = await asOwner(second);
+    const state = await owner.call('read_conversation', { conversationId: context_id });
+    expect(state).toMatchObject({ conversationState: 'READY' });
+    const { log: said } = await owner.call('read_conversation_log', { conversationId: context_id });
+    expect(said).toContain('show progress');
+    const next = await callTool(second.agentUrl('demo'), 'demo', { message: 'hello', context_id }, options);
+    expect(next.status).toBe(200);
   });
 });
 

@@ -9,7 +9,7 @@ import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
-import { createPlatform, type Platform, type PlatformOverrides } from './platform.ts';
+import { createPlatform, DRAIN_MS, type Platform, type PlatformOverrides } from './platform.ts';
 import { lockDataFolder } from './store/data-folder-lock.ts';
 
 export interface StartOptions {
@@ -33,12 +33,12 @@ export interface RunningPatchbay {
   readonly firstKey: string | undefined;
   readonly authOff: boolean;
   readonly platform: Platform;
-  /** Takes no new requests, lets running ones end, and frees the data folder. */
+  /** Takes no new requests, lets running ones and turns end, and frees the data folder. */
   stop(): Promise<void>;
 }
 
-/** How long running requests get to end when the platform stops. */
-const DRAIN_MS = 10_000;
+/** A turn that is ended when the drain time is over still answers its caller. */
+const LAST_ANSWERS_MS = 1_000;
 
 /** Environment → config → platform → listen. Rejects with a `PlatformError` that says in one sentence what to mend. */
 export async function startPatchbay(
@@ -69,7 +69,10 @@ export async function startPatchbay(
   undo.defer(() => platform.close());
 
   const server = await listen(platform, config.host, config.port);
-  undo.defer(() => stopListening(server));
+  undo.defer(async () => {
+    // Both at once: a turn that nobody waits for any more has no request that would be waited for.
+    await Promise.all([stopListening(server), platform.turns.close(DRAIN_MS)]);
+  });
   const local = localUrl(server);
   const url = config.publicUrl ?? local;
   // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
@@ -127,7 +130,10 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number):
 async function stopListening(server: ServerType): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()));
   if ('closeIdleConnections' in server) server.closeIdleConnections();
-  const late = setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), DRAIN_MS);
+  const late = setTimeout(
+    () => 'closeAllConnections' in server && server.closeAllConnections(),
+    DRAIN_MS + LAST_ANSWERS_MS,
+  );
   await closed;
   clearTimeout(late);
 }

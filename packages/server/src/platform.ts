@@ -40,6 +40,8 @@ export interface PlatformOverrides {
 }
 
 const HOUR_MS = 3_600_000;
+/** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
+export const DRAIN_MS = 10_000;
 
 /** Everything built, no port open. */
 export interface Platform {
@@ -53,7 +55,7 @@ export interface Platform {
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
-  /** Ends open streams, gives jobs back and closes the store. */
+  /** Lets running turns end, ends open streams, gives jobs back and closes the store. */
   close(): Promise<void>;
 }
 
@@ -138,6 +140,7 @@ export async function createPlatform(
   );
   undo.defer(() => operatorEndpoint.close());
   undo.defer(() => agentEndpoint.close());
+  undo.defer(() => turns.close(DRAIN_MS));
 
   const app = createHttpApp({
     logger,

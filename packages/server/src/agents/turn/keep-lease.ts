@@ -10,9 +10,12 @@ const STOPPED = Symbol('stopped');
 
 /** Watches over a running turn. */
 export interface LeaseKeeper {
-  /** Aborts with a `PlatformError` (timeout, cancelled), or with a `Fault` when the lease is lost. */
+  /** Aborts with a `PlatformError` (timeout, cancelled, unavailable when the node stops), or with a `Fault` when the lease is lost. */
   readonly signal: AbortSignal;
-  /** Resolves when no renewal is under way any more; the signal stays as it is. */
+  /**
+   * Resolves when no renewal is under way any more, or at once for a turn that was aborted: nothing of it is stored, and who
+   * waits for it must not wait for a database that is silent. The signal stays as it is.
+   */
   stop(): Promise<void>;
 }
 
@@ -23,16 +26,18 @@ export function leaseLost(conversationId: string): Fault {
   });
 }
 
-/** Renews a turn's lease until it is stopped, and ends the turn at its time limit or when the caller goes away. */
+/** Renews a turn's lease until it is stopped, and ends the turn at its time limit, when the caller goes away, or when the node stops. */
 export function keepLease(options: {
   readonly clock: Clock;
   readonly conversationId: string;
   readonly timeLimitMs: number;
   readonly cancelled: AbortSignal;
+  /** The node stops and waits no longer. */
+  readonly stopping: AbortSignal;
   /** False when the lease is lost. */
   readonly renew: () => Promise<boolean>;
 }): LeaseKeeper {
-  const { clock, conversationId, timeLimitMs, cancelled } = options;
+  const { clock, conversationId, timeLimitMs, cancelled, stopping } = options;
   const turn = new AbortController();
   const over = new AbortController();
 
@@ -40,6 +45,16 @@ export function keepLease(options: {
     turn.abort(new PlatformError('cancelled', 'The call was cancelled; nothing of it was stored.'));
   if (cancelled.aborted) onCancelled();
   else cancelled.addEventListener('abort', onCancelled);
+
+  const onStopping = () =>
+    turn.abort(
+      new PlatformError(
+        'unavailable',
+        'Patchbay stopped before the agent had answered; nothing of this message was stored, so it can be sent again.',
+      ),
+    );
+  if (stopping.aborted) onStopping();
+  else stopping.addEventListener('abort', onStopping);
 
   async function limitTime(): Promise<void> {
     if (!(await slept(clock, timeLimitMs, over.signal))) return;
@@ -65,8 +80,9 @@ export function keepLease(options: {
     signal: turn.signal,
     async stop() {
       cancelled.removeEventListener('abort', onCancelled);
+      stopping.removeEventListener('abort', onStopping);
       over.abort(STOPPED);
-      await renewing;
+      if (!turn.signal.aborted) await renewing;
     },
   };
 }

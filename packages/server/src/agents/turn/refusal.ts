@@ -21,6 +21,8 @@ export type TurnRefusal =
       readonly agentId: string;
       readonly why: 'not_deployed' | 'error';
     }
+  /** The node is about to stop. */
+  | { readonly reason: 'stopping' }
   | { readonly reason: 'key_in_flight' }
   | { readonly reason: 'key_other_arguments' };
 
@@ -59,6 +61,11 @@ export function toRefusalError(refusal: TurnRefusal): PlatformError {
         refusal.why === 'not_deployed'
           ? `Agent "${refusal.agentId}" is not deployed in this environment; deploy it first.`
           : `Agent "${refusal.agentId}" cannot run in its deployed form; deploy it again.`,
+      );
+    case 'stopping':
+      return new PlatformError(
+        'unavailable',
+        'Patchbay is stopping. This message was not processed; send it again in a moment.',
       );
     case 'key_in_flight':
       return new PlatformError(

@@ -48,7 +48,7 @@ export interface TurnMessage {
 /**
  * Runs a claimed turn and commits it whole: steps, counters, audit, state, lease and idempotency answer in one unit.
  * A conversation that starts runs its greeting first, and the message when there is one.
- * Rejects with a `PlatformError` (timeout, cancelled: nothing is stored; internal: a step failed, which is recorded) or
+ * Rejects with a `PlatformError` (timeout, cancelled, unavailable: nothing is stored; internal: a step failed, which is recorded) or
  * with a `Fault` when the lease was lost, of which nothing is stored either.
  */
 export async function runTurn(
@@ -64,6 +64,7 @@ export async function runTurn(
     conversationId: claim.lease.conversationId,
     timeLimitMs: deps.turnTimeoutMs,
     cancelled: reader.signal,
+    stopping: deps.stopping,
     renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
   });
   const played = await playAndCommit();

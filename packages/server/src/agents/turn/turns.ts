@@ -31,6 +31,8 @@ export interface TurnDeps {
 /** With what all turns of this process share. */
 export interface TurnParts extends TurnDeps {
   readonly turnstile: Turnstile;
+  /** Aborts when the node waits no longer for its turns. */
+  readonly stopping: AbortSignal;
 }
 
 /** A turn that holds its conversation. Exactly one of its functions is called, once. */
@@ -52,13 +54,63 @@ export interface Turns {
    * went down for good before their first turn was stored.
    */
   removeLeftovers(): Promise<void>;
+  /**
+   * Admits no turn any more and waits until those that run have ended, whether anybody waits for them or not. What still runs
+   * after `withinMs` is ended with nothing stored, and its conversation is free. Asked again, answers for the first time.
+   */
+  close(withinMs: number): Promise<void>;
 }
 
-export function createTurns(given: TurnDeps): Turns {
-  const deps: TurnParts = { ...given, turnstile: createTurnstile() };
-  const { store, deployments } = deps;
+/** To give back what was ended takes one commit; a store that does not take it keeps nobody from stopping. */
+const GIVE_BACK_MS = 2_000;
+/** Nobody reads it: a turn is told why it ended in words of its own. */
+const STOPPING = Symbol('stopping');
 
-  async function claimedTurn(claim: TurnClaim, request: TurnRequest): Promise<Admission<ClaimedTurn>> {
+export function createTurns(given: TurnDeps): Turns {
+  const stopping = new AbortController();
+  const deps: TurnParts = { ...given, turnstile: createTurnstile(), stopping: stopping.signal };
+  const { store, deployments, clock } = deps;
+  /** Each from the question whether it may run until it holds nothing any more. */
+  const open = new Set<Promise<void>>();
+  let closed: Promise<void> | undefined;
+
+  /** Answers how to say that the turn is over. */
+  function begin(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    open.add(promise);
+    return () => {
+      open.delete(promise);
+      resolve();
+    };
+  }
+
+  /** Resolves when no turn is open, or after `ms`. */
+  async function untilEnded(ms: number): Promise<void> {
+    const over = new AbortController();
+    const late = clock.sleep(ms, over.signal).catch(() => {});
+    await Promise.race([Promise.all(open), late]);
+    over.abort(STOPPING);
+  }
+
+  async function stop(withinMs: number): Promise<void> {
+    await untilEnded(withinMs);
+    if (open.size === 0) return;
+    deps.logger?.warn('Turns are ended before their time: the node stops', { turns: open.size });
+    stopping.abort(STOPPING);
+    await untilEnded(GIVE_BACK_MS);
+    if (open.size > 0) deps.logger?.warn('Turns are left to their leases', { turns: open.size });
+  }
+
+  async function admit(request: TurnRequest, ended: () => void): Promise<Admission<ClaimedTurn>> {
+    const admission = await store.commit(db => admitTurn(db, deps, request));
+    return admission.kind === 'claimed' ? claimedTurn(admission.turn, request, ended) : admission;
+  }
+
+  async function claimedTurn(
+    claim: TurnClaim,
+    request: TurnRequest,
+    ended: () => void,
+  ): Promise<Admission<ClaimedTurn>> {
     const agent = await deployments.compiled(claim.agentId, claim.agentVersion).catch(async thrown => {
       await releaseClaim(deps, claim);
       throw thrown;
@@ -75,15 +127,15 @@ export function createTurns(given: TurnDeps): Turns {
       kind: 'claimed',
       turn: {
         conversationId: claim.lease.conversationId,
-        run: reader => measured(() => runTurn(deps, claim, agent, message, reader)),
-        release: () => releaseClaim(deps, claim),
+        run: reader => measured(() => runTurn(deps, claim, agent, message, reader)).finally(ended),
+        release: () => releaseClaim(deps, claim).finally(ended),
       },
     };
   }
 
   async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
-    const startedAt = deps.clock.now();
-    const end = (outcome: TurnOutcome) => deps.onTurnEnd?.(outcome, deps.clock.now() - startedAt);
+    const startedAt = clock.now();
+    const end = (outcome: TurnOutcome) => deps.onTurnEnd?.(outcome, clock.now() - startedAt);
     try {
       const answer = await run();
       end('done');
@@ -98,8 +150,15 @@ export function createTurns(given: TurnDeps): Turns {
   return {
     async admitTurn(request) {
       checkRequest(request, deps.maxInputChars);
-      const admission = await store.commit(db => admitTurn(db, deps, request));
-      return admission.kind === 'claimed' ? claimedTurn(admission.turn, request) : admission;
+      if (closed) return { kind: 'refused', refusal: { reason: 'stopping' } };
+      const ended = begin();
+      let admission: Admission<ClaimedTurn> | undefined;
+      try {
+        admission = await admit(request, ended);
+        return admission;
+      } finally {
+        if (admission?.kind !== 'claimed') ended();
+      }
     },
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
@@ -107,5 +166,9 @@ export function createTurns(given: TurnDeps): Turns {
         await deleteExpiredIdempotencyKeys(db);
         await deleteUnbornConversations(db);
       }),
+    close(withinMs) {
+      closed ??= stop(withinMs);
+      return closed;
+    },
   };
 }
