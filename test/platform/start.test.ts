@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
@@ -131,6 +133,32 @@ describe('every start', () => {
   });
 });
 
+/** A client of the older eras that goes away when its call has begun; its turn goes on. */
+async function leaveWhileRunning(url: string, key: string, args: Record<string, unknown>): Promise<void> {
+  const sent = request(url, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${key}`,
+      'mcp-protocol-version': '2025-11-25',
+    },
+  });
+  sent.end(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'demo', arguments: args },
+    }),
+  );
+  const [response] = await once(sent, 'response');
+  expect(response.statusCode).toBe(200);
+  response.destroy();
+  await once(response, 'close');
+}
+
 describe.each(engines)('a stop on %s', engine => {
   it('waits for a turn whose client has gone: the next start has the message, and the conversation is free', async () => {
     await using database = engine === 'postgres' ? await newTestDatabase() : undefined;
@@ -141,25 +169,7 @@ describe.each(engines)('a stop on %s', engine => {
     const demo = first.agentUrl('demo');
     const opened = await callTool(demo, 'demo', { message: 'hello' }, options);
     const { context_id } = opened.body.result.structuredContent;
-    const client = new AbortController();
-    const response = await fetch(demo, {
-      method: 'POST',
-      signal: client.signal,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        authorization: `Bearer ${first.firstKey}`,
-        'mcp-protocol-version': '2025-11-25',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'demo', arguments: { message: 'show progress', context_id } },
-      }),
-    });
-    expect(response.status).toBe(200);
-    client.abort();
+    await leaveWhileRunning(demo, first.firstKey!, { message: 'show progress', context_id });
     await stopAll();
     expect(log.filter(line => /"level":"(warn|error)"/.test(line))).toEqual([]);
 
@@ -168,7 +178,7 @@ describe.each(engines)('a stop on %s', engine => {
     const state = await owner.call('read_conversation', { conversationId: context_id });
     expect(state).toMatchObject({ conversationState: 'READY' });
     const { log: said } = await owner.call('read_conversation_log', { conversationId: context_id });
-    expect(said).toContain('show progress');
+    expect(said).toContain('User: show progress');
     const next = await callTool(second.agentUrl('demo'), 'demo', { message: 'hello', context_id }, options);
     expect(next.status).toBe(200);
   });

@@ -109,11 +109,13 @@ export async function createPlatform(
     metrics.accessDenied,
   );
 
-  const cancellations = new Cancellations(call => announce({ kind: 'call-cancelled', call }));
+  const cancellations = new Cancellations(calls =>
+    announce(calls.map(call => ({ kind: 'call-cancelled', call }))),
+  );
   const rate = createCallRate({
     perMinute: config.agentDoor.rate,
     clock,
-    tell: calls => announce({ kind: 'calls-counted', calls }),
+    tell: parts => announce(parts.map(calls => ({ kind: 'calls-counted', calls }))),
   });
   undo.defer(() => rate.close());
   store.subscribe((event, origin) => {

@@ -49,40 +49,24 @@ export function createListeners(logger?: Logger): Listeners {
   };
 }
 
-/** Events that wait for the one commit under way; more would mean that the database stands still. */
-const MAX_WAITING = 1_000;
-
 /**
- * Tells news that goes with no change of a table. One commit at a time, and what comes meanwhile goes together with the next:
- * callers who send much of it cost the database no more than one who sends little. What cannot be told is lost, as news may be.
+ * Tells news that goes with no change of a table, all of it in one commit. Resolves with false when it could not be told, and
+ * never rejects. Nothing waits here: who has much to tell keeps it, and bounds it, until the last telling is done.
  */
 export function createAnnouncer(deps: {
   readonly store: Pick<Store, 'commit'>;
   readonly logger?: Logger | undefined;
-}): (event: PlatformEvent) => void {
+}): (events: readonly PlatformEvent[]) => Promise<boolean> {
   const { store, logger } = deps;
-  let waiting: PlatformEvent[] = [];
-  let telling = false;
-
-  async function tellAll(): Promise<void> {
-    telling = true;
-    while (waiting.length > 0) {
-      const events = waiting;
-      waiting = [];
-      try {
-        await store.commit(async db => {
-          for (const event of events) publish(db, event);
-        });
-      } catch (error) {
-        logger?.warn('News could not be told', { events: events.length, error });
-      }
+  return async events => {
+    try {
+      await store.commit(async db => {
+        for (const event of events) publish(db, event);
+      });
+      return true;
+    } catch (error) {
+      logger?.warn('News could not be told', { events: events.length, error });
+      return false;
     }
-    telling = false;
-  }
-
-  return event => {
-    if (waiting.length >= MAX_WAITING) return;
-    waiting.push(event);
-    if (!telling) void tellAll();
   };
 }

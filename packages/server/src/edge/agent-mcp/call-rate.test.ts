@@ -14,10 +14,14 @@ afterEach(() => {
 /** One node's count, and what it tells. */
 function node(perMinute: number) {
   const told: Readonly<Record<string, number>>[] = [];
+  const news = { lost: false };
   const rate = createCallRate({
     perMinute,
     clock: { sleep: ms => new Promise(resolve => setTimeout(resolve, ms)) },
-    tell: calls => told.push(calls),
+    tell: async parts => {
+      if (!news.lost) told.push(...parts);
+      return !news.lost;
+    },
   });
   rates.push(rate);
   const admitted = async (calls: number, credential = 'key_1', agentId = 'demo') => {
@@ -25,7 +29,7 @@ function node(perMinute: number) {
     for (let call = 0; call < calls; call += 1) if (await rate.admits(credential, agentId)) count += 1;
     return count;
   };
-  return { rate, told, admitted };
+  return { rate, told, admitted, news };
 }
 
 describe('the call rate', () => {
@@ -59,6 +63,26 @@ describe('the call rate', () => {
     await admitted(1);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(told.slice(1)).toEqual([{ 'key_1 demo': 1 }]);
+  });
+
+  it('tells what could not be told with the next telling, while its minute lasts', async () => {
+    const { admitted, told, news } = node(5);
+    news.lost = true;
+    await admitted(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await admitted(1);
+    await admitted(1, 'key_2');
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(told).toEqual([]);
+    news.lost = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told).toEqual([{ 'key_1 demo': 3, 'key_2 demo': 1 }]);
+    news.lost = true;
+    await admitted(2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    news.lost = false;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(told).toHaveLength(1);
   });
 
   it('tells in parts that fit into an event', async () => {

@@ -18,27 +18,44 @@ const COUNTS_AN_EVENT = 50;
 
 /**
  * Counts in memory: no call waits for a write. A minute begins with the first call of a credential and ends for all its calls
- * at once; what was refused is not counted. Once a second a node tells the others what it let in, when it let in anything.
+ * at once; what was refused is not counted. Once a second a node tells the others what it let in, when it let in anything; what
+ * could not be told goes with the next telling, unless its minute is over.
  */
 export function createCallRate(deps: {
   /** 0 lets everything in. */
   readonly perMinute: number;
   readonly clock: Pick<Clock, 'sleep'>;
-  readonly tell: (calls: Readonly<Record<string, number>>) => void;
+  /** Tells all parts or, answering false, none. Must not reject. */
+  readonly tell: (parts: readonly Readonly<Record<string, number>>[]) => Promise<boolean>;
 }): CallRate {
   const { perMinute, clock, tell } = deps;
   if (perMinute === 0) return { admits: async () => true, count: () => {}, close: () => {} };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: WINDOW_S });
   const closing = new AbortController();
   let untold = new Map<string, number>();
+  let telling = false;
+
+  function keep(name: string, count: number): void {
+    untold.set(name, (untold.get(name) ?? 0) + count);
+    if (!telling) void tellLater();
+  }
 
   async function tellLater(): Promise<void> {
+    telling = true;
     await clock.sleep(TELL_EVERY_MS, closing.signal).catch(() => {});
+    if (closing.signal.aborted) return;
     const counts = [...untold];
     untold = new Map();
-    if (closing.signal.aborted) return;
+    const parts: Record<string, number>[] = [];
     for (let from = 0; from < counts.length; from += COUNTS_AN_EVENT) {
-      tell(Object.fromEntries(counts.slice(from, from + COUNTS_AN_EVENT)));
+      parts.push(Object.fromEntries(counts.slice(from, from + COUNTS_AN_EVENT)));
+    }
+    const told = await tell(parts);
+    telling = false;
+    if (untold.size > 0) void tellLater();
+    if (told) return;
+    for (const [name, count] of counts) {
+      if ((await limiter.get(name)) !== null) keep(name, count);
     }
   }
 
@@ -50,8 +67,7 @@ export function createCallRate(deps: {
         () => false,
       );
       if (!admitted) return false;
-      if (untold.size === 0) void tellLater();
-      untold.set(name, (untold.get(name) ?? 0) + 1);
+      keep(name, 1);
       return true;
     },
 

@@ -47,7 +47,8 @@ export function createOlderEras<C extends Caller>(
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const requestId = isObject(message.params) ? message.params.requestId : undefined;
       const isId = typeof requestId === 'string' || typeof requestId === 'number';
-      if (isId && session !== undefined) cancellations.cancel(session, requestId);
+      if (isId && session !== undefined)
+        cancellations.cancel(caller.principal.credential, session, requestId);
       return new Response(null, { status: 202 });
     }
     // Before anything is admitted: a cancel may come while the call still waits for the database.
