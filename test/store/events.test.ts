@@ -12,7 +12,9 @@ import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createAnnouncer, publish } from '../../packages/server/src/store/events.ts';
 import { openStore } from '../../packages/server/src/store/open-store.ts';
 import type { Db, Store } from '../../packages/server/src/store/store.ts';
-import { startDeafProxy } from './deaf-proxy.ts';
+import { insertKey, revokeKey } from '../../packages/server/src/store/tables/keys.ts';
+import { insertUser } from '../../packages/server/src/store/tables/users.ts';
+import { startPostgresProxy } from './postgres-proxy.ts';
 
 const keyChanged = (keyId: string) => ({ kind: 'key-changed', keyId }) as const;
 
@@ -59,6 +61,24 @@ describe.each(engines)('events on %s', engine => {
     ]);
     expect(failed.status).toBe('rejected');
     expect(heard).toEqual(['here key-changed kept']);
+  });
+
+  it('of a revoked key are told again when it is revoked again, for whoever missed them', async () => {
+    await using store = await openTestStore(engine);
+    await store.commit(async db => {
+      await insertUser(db, { id: 'u', name: 'u', roles: [], createdAt: 0 });
+      await insertKey(db, {
+        ...{ id: 'k', kind: 'user', userId: 'u', agentId: undefined, hash: 'h', prefix: 'p', name: 'n' },
+        ...{ scopes: ['agents'], createdAt: 0, expiresAt: undefined, revokedAt: undefined },
+      });
+    });
+    const heard = listen(store);
+    const revoke = (at: number) => store.commit(db => revokeKey(db, { id: 'k', userId: 'u', at }));
+    expect([await revoke(1), await revoke(2)]).toEqual([true, true]);
+    expect(heard).toEqual(['here key-changed k', 'here key-changed k']);
+    expect(await store.db.selectFrom('keys').select('revoked_at').execute()).toEqual([{ revoked_at: 1 }]);
+    expect(await store.commit(db => revokeKey(db, { id: 'k', userId: 'other', at: 3 }))).toBe(false);
+    expect(heard).toHaveLength(2);
   });
 
   it('belong to a unit and its handle', async () => {
@@ -166,7 +186,7 @@ describe('events between two stores on one database', () => {
     await expect.poll(() => heard).toEqual(['elsewhere resync', 'elsewhere key-changed after']);
   });
 
-  it('that nobody wrote are ignored, and told to the log', async () => {
+  it('that no node wrote are ignored, and told to the log', async () => {
     await using store = await openTestStore(engine);
     const warnings: string[] = [];
     const log = {
@@ -178,10 +198,30 @@ describe('events between two stores on one database', () => {
     };
     const other = await openStore(store.options, { logger: log });
     const heard = listen(other);
-    await sql`select pg_notify('patchbay_' || md5(current_schema()), 'hello')`.execute(store.db);
+    const from = 'somebody';
+    const odd = [
+      'hello',
+      'null',
+      '[]',
+      ...[
+        { from, event: keyChanged('of no unit') },
+        { from, unit: 1, event: { kind: 'of a newer version' } },
+        { from, unit: 1, event: { kind: 'key-changed', keyId: 7 } },
+        { from, unit: 1, event: { kind: 'calls-counted', calls: { a: -1_000_000 } } },
+        { from, unit: 1, event: { kind: 'calls-counted', calls: { a: 0.5 } } },
+        { from, unit: 1, event: { kind: 'resync' } },
+        { from: 7, echo: 1 },
+      ].map(message => JSON.stringify(message)),
+    ];
+    for (const message of odd) {
+      await sql`select pg_notify('patchbay_' || md5(current_schema()), ${message})`.execute(store.db);
+    }
+    await store.commit(async db => publish(db, { kind: 'calls-counted', calls: { 'a b': 3 } }));
     await store.commit(async db => publish(db, keyChanged('after')));
-    await expect.poll(() => heard).toEqual(['elsewhere key-changed after']);
-    expect(warnings).toEqual(['A message of another node could not be read']);
+    await expect
+      .poll(() => heard)
+      .toEqual(['elsewhere calls-counted [object Object]', 'elsewhere key-changed after']);
+    expect(warnings).toEqual(odd.map(() => 'A message of another node could not be read'));
     await other.close();
   });
 });
@@ -191,7 +231,8 @@ describe('behind a pooler that loses LISTEN', () => {
     timeout: 30_000,
   }, async () => {
     await using database = await newTestDatabase();
-    await using proxy = await startDeafProxy(database.url);
+    await using proxy = await startPostgresProxy(database.url);
+    proxy.deaf = true;
     const warnings: string[] = [];
     const note = (message: string, fields: unknown) =>
       warnings.push(`${message} ${JSON.stringify(fields)} ${String((fields as { error?: unknown })?.error)}`);

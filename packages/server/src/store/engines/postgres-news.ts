@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import type { PlatformEvent } from '../../kernel/events.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -24,16 +25,44 @@ const CLOSE_WITHIN_MS = 1_000;
 
 /** News between the nodes of one database, by NOTIFY. */
 export interface PostgresNews {
-  /** Sends with the transaction: nobody hears of one that is rolled back. */
-  send(trx: Db, events: readonly PlatformEvent[]): Promise<void>;
-  /** Tells this process, at once and also while nothing is heard. */
-  tellHere(events: readonly PlatformEvent[]): void;
+  /** For each run of a unit. */
+  ofUnit(): UnitNews;
   /** Resolves when this node hears, or when it cannot for now; it goes on trying until `close`. */
   listen(): Promise<void>;
   /** Since the last word to itself that was heard. */
   ageMs(): number;
   close(): Promise<void>;
 }
+
+/** What one run of a unit has to say. */
+export interface UnitNews {
+  /** Sends with the transaction: nobody hears of one that is rolled back. */
+  send(trx: Db, events: readonly PlatformEvent[]): Promise<void>;
+  /** It is committed: tells this process, at once and also while nothing is heard. */
+  tellHere(): void;
+  /**
+   * Nobody knows whether it is committed, or yet will be: whatever is remembered here has to be looked up again, and again
+   * when the news arrives after all.
+   */
+  doubt(): void;
+}
+
+const EVENT = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('key-changed'), keyId: z.string() }),
+  z.object({ kind: z.literal('user-changed'), userId: z.string() }),
+  z.object({ kind: z.literal('agent-changed'), agentId: z.string() }),
+  z.object({ kind: z.literal('call-cancelled'), call: z.string() }),
+  z.object({ kind: z.literal('calls-counted'), calls: z.record(z.string(), z.int().positive()) }),
+  z.object({ kind: z.literal('job-added'), job: z.string() }),
+]) satisfies z.ZodType<PlatformEvent>;
+
+/** Whoever may connect to the database may write to the channel. */
+const MESSAGE = z.union([
+  z.object({ from: z.string(), unit: z.int(), event: EVENT }),
+  z.object({ from: z.string(), echo: z.int() }),
+]);
+
+type Message = z.infer<typeof MESSAGE>;
 
 export function createPostgresNews(options: {
   readonly connection: pg.ClientConfig;
@@ -53,19 +82,23 @@ export function createPostgresNews(options: {
   /** The last word to itself, and what waits for it. */
   let awaited: { readonly echo: number; readonly heard: () => void } | undefined;
 
-  function hear(message: string): void {
+  let units = 0;
+  /** Units of this store whose commit nobody knows of, by number: one for a connection that was lost. */
+  const doubted = new Set<number>();
+
+  function hear(text: string): void {
+    let message: Message;
     try {
-      const { from, event, echo } = JSON.parse(message) as {
-        from: string;
-        event?: PlatformEvent;
-        echo?: number;
-      };
-      if (from !== self && event) listeners.tell(event, 'elsewhere');
-      if (from === self && echo === awaited?.echo) awaited?.heard();
+      message = MESSAGE.parse(JSON.parse(text));
     } catch (error) {
-      // Whoever may connect to the database may write to the channel.
       logger?.warn('A message of another node could not be read', { error });
+      return;
     }
+    const isOwn = message.from === self;
+    if ('echo' in message) {
+      if (isOwn && message.echo === awaited?.echo) awaited.heard();
+    } else if (!isOwn) listeners.tell(message.event, 'elsewhere');
+    else if (doubted.has(message.unit)) listeners.tell(message.event, 'here');
   }
 
   /** Listens until the connection is lost or the store closes; always rejects. */
@@ -113,7 +146,8 @@ export function createPostgresNews(options: {
     echoes += 1;
     const heard = Promise.withResolvers<void>();
     awaited = { echo: echoes, heard: heard.resolve };
-    await client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from: self, echo: echoes })]);
+    const message = { from: self, echo: echoes } satisfies Message;
+    await client.query('select pg_notify($1, $2)', [channel, JSON.stringify(message)]);
     const inTime = new AbortController();
     const late = clock.sleep(ANSWER_WITHIN_MS, AbortSignal.any([inTime.signal, closing.signal])).then(() => {
       throw new Error('The connection does not hear what it says itself; is there a pooler in between?');
@@ -145,15 +179,30 @@ export function createPostgresNews(options: {
   }
 
   return {
-    async send(trx, events) {
-      if (events.length === 0) return;
-      const messages = JSON.stringify(events.map(event => JSON.stringify({ from: self, event })));
-      // One text for any number of them, so that the server prepares it once.
-      await sql`select pg_notify(${sql.raw(CHANNEL)}, message)
-        from json_array_elements_text(${messages}::json) as said (message)`.execute(trx);
-    },
-    tellHere(events) {
-      for (const event of events) listeners.tell(event, 'here');
+    ofUnit() {
+      units += 1;
+      const unit = units;
+      let said: readonly PlatformEvent[] = [];
+      return {
+        async send(trx, events) {
+          if (events.length === 0) return;
+          said = events;
+          const messages = JSON.stringify(
+            events.map(event => JSON.stringify({ from: self, unit, event } satisfies Message)),
+          );
+          // One text for any number of them, so that the server prepares it once.
+          await sql`select pg_notify(${sql.raw(CHANNEL)}, message)
+            from json_array_elements_text(${messages}::json) as said (message)`.execute(trx);
+        },
+        tellHere() {
+          for (const event of said) listeners.tell(event, 'here');
+        },
+        doubt() {
+          if (said.length === 0) return;
+          doubted.add(unit);
+          listeners.tell({ kind: 'resync' }, 'here');
+        },
+      };
     },
     listen: () =>
       new Promise(resolve => {

@@ -10,6 +10,7 @@ import { refuseInsideUnit, runUnit } from '../unit-scope.ts';
 import type { MigrationWords, OpenedEngine } from './opened-engine.ts';
 import { describePostgres } from './postgres-catalog.ts';
 import { createPostgresNews, type PostgresNews } from './postgres-news.ts';
+import { createPool, isOutdatedPlan } from './postgres-pool.ts';
 
 const WORDS: MigrationWords = {
   int: sql.raw('bigint'),
@@ -23,6 +24,8 @@ const WORDS: MigrationWords = {
 
 const MIN_SERVER_VERSION = 15;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Nothing the platform asks takes longer; a server that is silent for so long is gone, or the way to it. */
+const ANSWER_WITHIN_MS = 10_000;
 
 /** Connects to a server. Rejects with a `PlatformError` when it cannot be reached, is too old or does not store UTF-8. */
 export async function openPostgres(options: {
@@ -30,7 +33,10 @@ export async function openPostgres(options: {
   readonly schema?: string;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
+  /** How long one statement may take, except those of `exclusively`. */
+  readonly answerWithinMs?: number;
 }): Promise<OpenedEngine> {
+  const { logger, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const schema = options.schema;
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new PlatformError(
@@ -43,16 +49,12 @@ export async function openPostgres(options: {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(schema !== undefined && { options: `-c search_path=${schema}` }),
   };
-  const pool = new pg.Pool({
-    ...connection,
-    Client: PreparingClient,
-    application_name: 'patchbay',
-    types: { getTypeParser },
-  });
-  // The pool drops a connection that breaks while idle; the next query opens another or says why it cannot.
-  pool.on('error', () => {});
-  const db: Db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  const listeners = createListeners(options.logger);
+  const connect = (answerWithinMs?: number): Db =>
+    new Kysely<Schema>({
+      dialect: new PostgresDialect({ pool: createPool({ connection, answerWithinMs, logger }) }),
+    });
+  const db = connect(answerWithinMs);
+  const listeners = createListeners(logger);
   const news = createPostgresNews({ ...options, connection, listeners });
   const opened: OpenedEngine = {
     engine: {
@@ -62,12 +64,21 @@ export async function openPostgres(options: {
     },
     db,
     words: WORDS,
-    exclusively: work =>
-      db.transaction().execute(async trx => {
-        await sql`select pg_advisory_xact_lock(hashtext('patchbay'), hashtext(${schema ?? ''}))`.execute(trx);
-        if (schema !== undefined) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
-        return work(trx);
-      }),
+    async exclusively(work) {
+      // Waiting for another node and migrating take as long as they take.
+      const patient = connect();
+      try {
+        return await patient.transaction().execute(async trx => {
+          await sql`select pg_advisory_xact_lock(hashtext('patchbay'), hashtext(${schema ?? ''}))`.execute(
+            trx,
+          );
+          if (schema !== undefined) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
+          return work(trx);
+        });
+      } finally {
+        await patient.destroy();
+      }
+    },
     commit: createCommit(db, news),
     subscribe: listeners.subscribe,
     listen: news.listen,
@@ -84,53 +95,6 @@ export async function openPostgres(options: {
     throw error;
   }
   return opened;
-}
-
-/** Statements the server keeps parsed and planned on each connection. Beyond so many, texts are of the moment. */
-const MAX_PREPARED = 500;
-
-/**
- * Has every text with parameters prepared once a connection and runs it by its name: planning the joins of a turn costs the
- * server more than running them.
- */
-class PreparingClient extends pg.Client {
-  readonly #names = new Map<string, string>();
-
-  override query(...args: unknown[]): never {
-    const [text, values] = args;
-    const isPlain = typeof text === 'string' && Array.isArray(values) && values.length > 0;
-    const name = isPlain ? this.#nameOf(text) : undefined;
-    const query = super.query as (...args: unknown[]) => never;
-    return name === undefined
-      ? query.apply(this, args)
-      : query.call(this, { name, text, values }, ...args.slice(2));
-  }
-
-  #nameOf(text: string): string | undefined {
-    const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= MAX_PREPARED) return known;
-    const name = `patchbay_${this.#names.size}`;
-    this.#names.set(text, name);
-    return name;
-  }
-}
-
-/** Rows as SQLite gives them: every number a number, booleans 0 and 1, bytes without Node's Buffer. Anything else as `pg` does. */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
-  const { builtins } = pg.types;
-  switch (oid) {
-    case builtins.INT8:
-    case builtins.NUMERIC:
-      return Number;
-    case builtins.BOOL:
-      return (value: string) => (value === 't' ? 1 : 0);
-    case builtins.BYTEA: {
-      const toBuffer = pg.types.getTypeParser(builtins.BYTEA) as (value: string) => Buffer;
-      return (value: string) => new Uint8Array(toBuffer(value));
-    }
-    default:
-      return pg.types.getTypeParser(oid, format as 'text') as (value: never) => unknown;
-  }
 }
 
 async function refuseUnfitServer(db: Db): Promise<void> {
@@ -161,29 +125,48 @@ async function refuseUnfitServer(db: Db): Promise<void> {
   }
 }
 
-/** The server broke the transaction off so that another one could go on: nothing is stored, and it may run again. */
-const BROKEN_OFF = new Set(['40001', '40P01']);
 const MAX_ATTEMPTS = 5;
 
 function createCommit(db: Db, news: PostgresNews): Store['commit'] {
   return async unit => {
     refuseInsideUnit('commit() was called');
     for (let attempt = 1; ; attempt++) {
+      const said = news.ofUnit();
+      let isAllDone = false;
       try {
-        const { value, events } = await db.transaction().execute(async trx => {
+        const value = await db.transaction().execute(async trx => {
           const result = await runUnit(trx, unit);
-          await news.send(trx, result.events);
-          return result;
+          await said.send(trx, result.events);
+          isAllDone = true;
+          return result.value;
         });
-        news.tellHere(events);
+        said.tellHere();
         return value;
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !BROKEN_OFF.has(sqlState(error))) throw error;
+        if (isAllDone && isOutOfReach(error)) {
+          said.doubt();
+          throw new PlatformError(
+            'unavailable',
+            'The connection to the database was lost while the change was being stored; look whether it was, before trying again.',
+            { cause: error },
+          );
+        }
+        if (attempt === MAX_ATTEMPTS || !isBrokenOff(error)) throw error;
       }
     }
   };
 }
 
-function sqlState(error: unknown): string {
-  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+/** With everything done but the commit, only the connection says so. */
+function isOutOfReach(error: unknown): boolean {
+  return error instanceof PlatformError && error.kind === 'unavailable';
+}
+
+/** So that another transaction could go on: serialization failure, deadlock. */
+const FOR_ANOTHER = new Set(['40001', '40P01']);
+
+/** The server broke the transaction off: nothing is stored, and it may run again. */
+function isBrokenOff(error: unknown): boolean {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  return isOutdatedPlan(error) || FOR_ANOTHER.has(code ?? '');
 }

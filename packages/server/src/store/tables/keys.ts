@@ -50,11 +50,25 @@ export async function findKeyByHash(
   return row && { ...toRecord(row), ownerRoles: decodeRoles(row.owner_roles) };
 }
 
+const KEY_COLUMNS = [
+  'keys.id',
+  'keys.kind',
+  'keys.user_id',
+  'keys.agent_id',
+  'keys.hash',
+  'keys.prefix',
+  'keys.name',
+  'keys.scopes',
+  'keys.created_at',
+  'keys.expires_at',
+  'keys.revoked_at',
+] as const;
+
 const selectByHash = prepareQuery((db, { hash }: { hash: string }) =>
   db
     .selectFrom('keys')
     .innerJoin('users', 'users.id', 'keys.user_id')
-    .selectAll('keys')
+    .select(KEY_COLUMNS)
     .select('users.roles as owner_roles')
     .where('keys.hash', '=', hash),
 );
@@ -66,7 +80,7 @@ export async function listActiveKeys(
 ): Promise<KeyRecord[]> {
   let query = db
     .selectFrom('keys')
-    .selectAll()
+    .select(KEY_COLUMNS)
     .where('user_id', '=', filter.userId)
     .where('revoked_at', 'is', null)
     .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', filter.now)]));
@@ -75,7 +89,7 @@ export async function listActiveKeys(
   return rows.map(toRecord);
 }
 
-/** False when the person has no such key. Revoking twice keeps the first time. */
+/** False when the person has no such key. Revoking twice keeps the first time, and tells the news again. */
 export async function revokeKey(
   db: Db,
   key: { readonly id: string; readonly userId: string; readonly at: number },
@@ -89,8 +103,8 @@ export async function revokeKey(
   if (!found) return false;
   if (found.revoked_at === null) {
     await db.updateTable('keys').set({ revoked_at: key.at }).where('id', '=', key.id).execute();
-    publish(db, { kind: 'key-changed', keyId: key.id });
   }
+  publish(db, { kind: 'key-changed', keyId: key.id });
   return true;
 }
 
