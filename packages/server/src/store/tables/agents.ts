@@ -40,7 +40,7 @@ const selectAgent = prepareQuery((db, { id }: { id: string }) =>
     .innerJoin('documents', join =>
       join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
     )
-    .selectAll('agents')
+    .select(['agents.id', 'agents.owner_id', 'agents.mcp_enabled', 'agents.created_at'])
     .select(['documents.name', 'documents.description'])
     .where('agents.id', '=', id)
     .where('documents.deleted', '=', 0),

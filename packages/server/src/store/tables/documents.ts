@@ -133,7 +133,7 @@ export async function readDocument(
 ): Promise<Document | undefined> {
   const row = await db
     .selectFrom('document_versions as v')
-    .selectAll('v')
+    .select(['v.version', 'v.body', 'v.created_by', 'v.created_at'])
     .where('v.type', '=', type)
     .where('v.id', '=', id)
     .$if(version !== 0, query => query.where('v.version', '=', version))
