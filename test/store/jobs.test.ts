@@ -101,6 +101,18 @@ describe.each(engines)('jobs on %s', engine => {
     expect(await claim(store, 'b')).toEqual([]);
   });
 
+  it('with a payload nobody can read are given up alone', async () => {
+    await using store = await openTestStore(engine);
+    await add(store, 'odd');
+    await store.db.updateTable('jobs').set({ payload: '{"half' }).execute();
+    await add(store, 'one');
+    await add(store, 'two');
+    await using node = await startNode(store, 'a', async () => {});
+    await expect.poll(() => node.outcomes.filter(outcome => outcome === 'done')).toHaveLength(2);
+    await expect.poll(() => node.outcomes, { timeout: 5_000 }).toContain('dead');
+    expect(await rows(store)).toMatchObject([{ id: 'odd', last_error: expect.stringContaining('JSON') }]);
+  });
+
   it('are given up when each worker that had them went down', async () => {
     await using store = await openTestStore(engine);
     await add(store, 'one');

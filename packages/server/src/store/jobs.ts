@@ -145,7 +145,7 @@ export function createJobs(deps: {
       return end('dead', db => buryJob(db, job, 'Each worker that had it went down.'));
     }
     try {
-      await kinds[kind]!.run(job.payload, signal);
+      await kinds[kind]!.run(JSON.parse(job.payload), signal);
     } catch (error) {
       if (stopping.signal.aborted) return end(undefined, db => releaseJob(db, lease));
       const text = redactText(error instanceof Error ? error.message : String(error)).slice(

@@ -14,7 +14,8 @@ export interface JobLease {
 export interface ClaimedJob {
   readonly lease: JobLease;
   readonly kind: string;
-  readonly payload: unknown;
+  /** JSON, read with each attempt: one that cannot be read is the trouble of its job alone. */
+  readonly payload: string;
   readonly recurring: boolean;
   /** 1 for the first try. */
   readonly attempt: number;
@@ -120,12 +121,12 @@ export async function claimJobs(
       attempts: eb('attempts', '+', 1),
     }))
     .where('id', 'in', eb => eb.selectFrom('due').select('due.id'))
-    .returningAll()
+    .returning(['id', 'fence', 'kind', 'payload', 'every_ms', 'attempts'])
     .execute();
   return rows.map(row => ({
     lease: { id: row.id, fence: row.fence },
     kind: row.kind,
-    payload: JSON.parse(row.payload),
+    payload: row.payload,
     recurring: row.every_ms !== null,
     attempt: row.attempts,
   }));
