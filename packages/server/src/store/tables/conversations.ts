@@ -188,7 +188,10 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
     .returning('id'),
 );
 
-/** Gives the lease back with nothing done. A conversation that has no step yet leaves no trace. */
+/**
+ * Gives the lease back with nothing done, behind a raised fence: a renewal that is still under way must not take it again.
+ * A conversation that has no step yet leaves no trace.
+ */
 export async function releaseConversation(db: Db, lease: ConversationLease): Promise<void> {
   await db
     .deleteFrom('conversations')
@@ -198,7 +201,7 @@ export async function releaseConversation(db: Db, lease: ConversationLease): Pro
     .execute();
   await db
     .updateTable('conversations')
-    .set({ lease_holder: null, lease_until: null })
+    .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
     .where('id', '=', lease.conversationId)
     .where('lease_fence', '=', lease.fence)
     .execute();

@@ -92,16 +92,40 @@ export async function answerIdempotencyKey(
   return answered !== undefined;
 }
 
-/** The call failed before any effect: its key may be used again at once. */
+/**
+ * The call failed before any effect: its key may be used again at once. One that has its answer stays: the call was stored, and
+ * only the word of it was lost.
+ */
 export async function freeIdempotencyKey(db: Db, call: KeyOfCall, lease: ConversationLease): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
     .where(eb => eb.and({ ...columnsOf(call), ...leaseColumns(lease) }))
+    .where('answer', 'is', null)
     .execute();
 }
 
+/** Each statement has to end in time, also when the keys of a busy day expired while nobody looked. */
+const DELETE_AT_ONCE = 10_000;
+
 export async function deleteExpiredIdempotencyKeys(db: Db): Promise<void> {
-  await db.deleteFrom('idempotency_keys').where('expires_at', '<=', NOW).execute();
+  let deleted: number;
+  do {
+    const result = await db
+      .deleteFrom('idempotency_keys')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('principal_id', 'agent_id', 'key'),
+          'in',
+          selectFrom('idempotency_keys as old')
+            .select(['old.principal_id', 'old.agent_id', 'old.key'])
+            .where('old.expires_at', '<=', NOW)
+            .limit(DELETE_AT_ONCE)
+            .$asTuple('principal_id', 'agent_id', 'key'),
+        ),
+      )
+      .executeTakeFirst();
+    deleted = Number(result.numDeletedRows);
+  } while (deleted === DELETE_AT_ONCE);
 }
 
 function columnsOf({ principalId, agentId, key }: KeyOfCall) {
