@@ -41,13 +41,19 @@ export async function examinePostgresServer(url: string, now: () => number): Pro
   }
 }
 
+/** The code of the server or the network, from under what the store made of it. */
+function codeOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const own = 'code' in error && !(error instanceof PlatformError) ? error.code : undefined;
+  return own ?? codeOf(error.cause);
+}
+
 /** Reasons a server gives, by its code or the network's; anything else is told as the platform tells it. */
 function unreachable(url: string, error: unknown): Remark {
   const refused = error instanceof PlatformError ? error : undefined;
-  const cause = refused?.cause as { readonly code?: unknown } | undefined;
   const { hostname, port, username } = new URL(url);
   const at = `${hostname || 'this machine'}${port ? `:${port}` : ''}`;
-  switch (cause?.code) {
+  switch (codeOf(error)) {
     case '3D000': {
       const says = `The PostgreSQL server at ${at} has no database ${databaseOf(url)}.`;
       return {
