@@ -1,6 +1,6 @@
 import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
-import { sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
@@ -193,49 +193,31 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
  * A conversation that has no step yet leaves no trace.
  */
 export async function releaseConversation(db: Db, lease: ConversationLease): Promise<void> {
-  await db
-    .deleteFrom('conversations')
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
-    .where('step_count', '=', 0)
-    .execute();
-  await db
-    .updateTable('conversations')
-    .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
-    .execute();
+  await freeConversations(db, eb => heldUnder(eb, lease));
 }
 
 /** Ends a lease whose time is over for good: whoever held it cannot renew it any more. A live one is left alone. */
 export async function breakEndedLease(db: Db, lease: ConversationLease): Promise<void> {
-  await db
-    .deleteFrom('conversations')
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
-    .where('lease_until', '<=', NOW)
-    .where('step_count', '=', 0)
-    .execute();
-  await db
-    .updateTable('conversations')
-    .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
-    .where('lease_until', '<=', NOW)
-    .execute();
+  await freeConversations(db, eb => eb.and([heldUnder(eb, lease), eb('lease_until', '<=', NOW)]));
 }
 
 /** Frees what a node held when it went down. The raised fence shuts out whatever of it may still be running. */
 export async function releaseConversationsOf(db: Db, holder: string): Promise<void> {
-  await db
-    .deleteFrom('conversations')
-    .where('lease_holder', '=', holder)
-    .where('step_count', '=', 0)
-    .execute();
+  await freeConversations(db, eb => eb('lease_holder', '=', holder));
+}
+
+type Rows = ExpressionBuilder<Schema, 'conversations'>;
+
+function heldUnder(eb: Rows, lease: ConversationLease): Expression<SqlBool> {
+  return eb.and([eb('id', '=', lease.conversationId), eb('lease_fence', '=', lease.fence)]);
+}
+
+async function freeConversations(db: Db, which: (eb: Rows) => Expression<SqlBool>): Promise<void> {
+  await db.deleteFrom('conversations').where(which).where('step_count', '=', 0).execute();
   await db
     .updateTable('conversations')
     .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
-    .where('lease_holder', '=', holder)
+    .where(which)
     .execute();
 }
 
