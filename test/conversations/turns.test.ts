@@ -57,6 +57,40 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
       ]);
     });
 
+    it('keeps the properties of the conversation for later turns, those of one turn for that turn, and shows the files of the message', async () => {
+      const seen: Record<string, unknown>[] = [];
+      rig.insideTurn = memory => {
+        seen.push({ ...memory.properties });
+        if (memory.input !== 'hours') return;
+        memory.setProperty('name', 'Ann', 'conversation');
+        memory.setProperty('name', 'for now', 'step');
+        memory.setProperty('mood', 'fine', 'step');
+        seen.push({ ...memory.properties });
+      };
+      const attachments = [{ fileId: 'file_1', contentType: 'text/plain', size: 3 }];
+      const first = await say(rig.turns, { input: 'hours', attachments });
+      const { conversationId } = first;
+      expect(first.response?.conversationProperties).toEqual({ name: 'Ann' });
+      expect(first.response?.conversationOutputs?.[0]).toMatchObject({ attachments });
+      const next = await say(rig.node('node-2'), { conversationId, input: 'again' });
+      expect(seen).toEqual([{}, {}, { name: 'for now', mood: 'fine' }, { name: 'Ann' }]);
+      expect(next.response?.conversationOutputs?.[0]).not.toHaveProperty('attachments');
+    });
+
+    it('fails, and keeps nothing, when a turn would keep too much', async () => {
+      const { conversationId } = await say(rig.turns, {});
+      rig.insideTurn = memory => memory.setProperty('big', 'x'.repeat(200_000), 'conversation');
+      const error = await errorOf(say(rig.turns, { conversationId, input: 'hours' }));
+      expect(error.message).toContain('keep less');
+      const read = await rig.conversations.read(ann, {
+        conversationId,
+        currentStepOnly: true,
+        returnDetailed: false,
+      });
+      expect(read.conversationState).toBe('ERROR');
+      expect(read.conversationProperties).toEqual({});
+    });
+
     it('leaves one audit entry a step of the agent, in the same commit', async () => {
       const { conversationId } = await say(rig.turns, { input: 'coffee please' });
       const entries = await rig.store.db

@@ -28,6 +28,18 @@ export interface Counters {
   seen: Record<string, true>;
 }
 
+/** A file that came with the message; its bytes are looked up by id. */
+export interface Attachment {
+  readonly fileId: string;
+  readonly fileName?: string | undefined;
+  readonly contentType: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** How long a property lasts: this turn, or as long as the conversation. */
+export type PropertyScope = 'step' | 'conversation';
+
 /**
  * The memory of one turn. Steps read and write it, never each other (architecture section 3). Its members are the
  * well-known keys of platform.md 1.7; `remember` keeps anything else.
@@ -44,7 +56,12 @@ export interface TurnMemory {
   readonly counters: Counters;
   /** The turn before this one; `undefined` in the greeting turn. */
   readonly last: PastStep | undefined;
+  /** By name: those of the conversation, covered by those of this turn. */
   readonly properties: Readonly<Record<string, unknown>>;
+  /** Any JSON value. Throws a `PlatformError` when the properties become too many or too large. */
+  setProperty(name: string, value: unknown, scope: PropertyScope): void;
+  /** Files that came with the message. */
+  readonly attachments: readonly Attachment[];
   /** Values sent with the message, such as `mcp` = "true". */
   readonly context: Readonly<Record<string, unknown>>;
   /** Keeps a value under its key in this turn's record. */

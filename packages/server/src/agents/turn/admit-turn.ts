@@ -22,6 +22,7 @@ import {
   type KeyClaim,
   type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
+import type { Attachment } from '../step/step.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { busy, notActive, type TurnRefusal } from './refusal.ts';
 import type { TurnAnswer } from './turn-answer.ts';
@@ -41,6 +42,8 @@ export interface TurnRequest {
   readonly input?: string | undefined;
   /** Values for the agent besides the message. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** Files of the caller's that come with the message; whoever asks has checked them. */
+  readonly attachments?: readonly Attachment[] | undefined;
   /** A repeat of the call with the same key gets the first answer again (B-66). */
   readonly idempotencyKey?: string | undefined;
 }
@@ -226,8 +229,9 @@ function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission
   }
 }
 
-function digestOf({ conversationId, environment, input, context }: TurnRequest): string {
+function digestOf({ conversationId, environment, input, context, attachments }: TurnRequest): string {
   return sha256OfJson({
+    ...(attachments?.length && { attachments: attachments.map(({ fileId }) => fileId) }),
     conversationId: conversationId ?? null,
     environment: environment ?? null,
     input: input ?? null,

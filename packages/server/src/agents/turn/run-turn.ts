@@ -5,7 +5,7 @@ import { type ConversationStep, insertConversationSteps } from '../../store/tabl
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
-import type { Counters, PastStep, StepTools } from '../step/step.ts';
+import type { Attachment, Counters, PastStep, StepTools } from '../step/step.ts';
 import type { TurnClaim } from './admit-turn.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
@@ -43,6 +43,7 @@ export interface TurnReader {
 export interface TurnMessage {
   readonly input: string | undefined;
   readonly context: Readonly<Record<string, unknown>>;
+  readonly attachments: readonly Attachment[];
 }
 
 /**
@@ -110,6 +111,7 @@ interface PlayedTurn {
   readonly step: ConversationStep;
   readonly audit: readonly AuditEntry[];
   readonly counters: Counters;
+  readonly properties: Readonly<Record<string, unknown>>;
   readonly state: ConversationState;
   readonly failure: StepsRun['failure'];
 }
@@ -126,6 +128,7 @@ async function playTurn(
   const steps: ConversationStep[] = [];
   const audit: AuditEntry[] = [];
   let past: PastStep | undefined;
+  let properties = found?.properties ?? {};
   let failure: StepsRun['failure'];
   let ended = false;
   // A greeting and the message it comes with are one call, and share what it may use up.
@@ -136,8 +139,9 @@ async function playTurn(
       input,
       counters,
       last: past,
-      properties: found?.properties ?? {},
+      properties,
       context: message.context,
+      attachments: input === undefined ? [] : message.attachments,
       now: () => deps.clock.now(),
     });
     const index = (found?.stepCount ?? 0) + steps.length;
@@ -148,6 +152,7 @@ async function playTurn(
     audit.push(...run.audit);
     countActions(counters, memory.actions);
     failure = run.failure;
+    if (!failure) properties = memory.kept;
     ended = memory.actions.includes(CONVERSATION_END);
     past = toPastStep(output);
   };
@@ -157,7 +162,7 @@ async function playTurn(
   if (message.input !== undefined && !failure && !ended) await play(message.input);
 
   const state = failure ? 'ERROR' : ended ? 'ENDED' : 'READY';
-  return { steps, step: steps.at(-1)!, audit, counters, state, failure };
+  return { steps, step: steps.at(-1)!, audit, counters, properties, state, failure };
 }
 
 function toolsOf(deps: TurnParts, claim: TurnClaim, signal: AbortSignal): StepTools {
@@ -203,7 +208,7 @@ async function commitTurn(deps: TurnParts, claim: TurnClaim, played: PlayedTurn)
       agentVersion: claim.agentVersion,
       userId: claim.userId,
       environment: claim.environment,
-      properties: claim.found?.properties ?? {},
+      properties: played.properties,
     },
     state,
     step,
@@ -213,6 +218,7 @@ async function commitTurn(deps: TurnParts, claim: TurnClaim, played: PlayedTurn)
       state,
       stepCount: step.index + 1,
       counters: JSON.stringify(played.counters),
+      properties: JSON.stringify(played.properties),
       at: step.createdAt,
     });
     if (!held) throw leaseLost(conversationId);

@@ -1,5 +1,6 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
-import type { Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Attachment, Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
 
 /** Action every greeting turn starts with (platform.md 3.1). */
 const CONVERSATION_START = 'CONVERSATION_START';
@@ -10,7 +11,13 @@ export const CONVERSATION_END = 'CONVERSATION_END';
 export interface RunningMemory extends TurnMemory {
   /** The workflow whose step runs now: noted on every remembered value. */
   workflowId: string | undefined;
+  /** The properties the conversation keeps after the turn. */
+  readonly kept: Readonly<Record<string, unknown>>;
 }
+
+const MAX_PROPERTIES = 500;
+/** As JSON; every turn of the conversation reads them. */
+const MAX_PROPERTY_CHARACTERS = 200_000;
 
 /** The memory of a turn before its first step. */
 export function createTurnMemory(start: {
@@ -19,9 +26,14 @@ export function createTurnMemory(start: {
   readonly last: PastStep | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly context: Readonly<Record<string, unknown>>;
+  readonly attachments?: readonly Attachment[] | undefined;
   readonly now: () => number;
 }): RunningMemory {
   const remembered: StepDatum[] = [];
+  const kept = withoutPrototype(start.properties);
+  const properties = withoutPrototype(start.properties);
+  /** The size of what was set in this turn bounds it well enough: what was there before was bounded alike. */
+  let characters = 0;
   return {
     input: start.input,
     expressions: [],
@@ -31,7 +43,20 @@ export function createTurnMemory(start: {
     quickReplies: [],
     counters: start.counters,
     last: start.last,
-    properties: start.properties,
+    properties,
+    kept,
+    setProperty(name, value, scope) {
+      characters += name.length + (JSON.stringify(value)?.length ?? 0);
+      properties[name] = value;
+      if (scope === 'conversation') kept[name] = value;
+      if (characters > MAX_PROPERTY_CHARACTERS || Object.keys(properties).length > MAX_PROPERTIES) {
+        throw new PlatformError(
+          'internal',
+          `a conversation may keep ${MAX_PROPERTIES} properties of ${MAX_PROPERTY_CHARACTERS} characters together; keep less.`,
+        );
+      }
+    },
+    attachments: start.attachments ?? [],
     context: start.context,
     workflowId: undefined,
     remembered,
@@ -61,6 +86,7 @@ export function toConversationOutput(
     actions: memory.actions,
     output: memory.output,
     quickReplies: memory.quickReplies.map(toStoredQuickReply),
+    ...(memory.attachments.length > 0 && { attachments: memory.attachments }),
   };
   return taskErrors.length === 0 ? output : { ...output, taskErrors };
 }
@@ -101,7 +127,7 @@ export function parseCounters(json: string): Counters {
   };
 }
 
-function withoutPrototype<T>(members: Record<string, T> | undefined): Record<string, T> {
+function withoutPrototype<T>(members: Readonly<Record<string, T>> | undefined): Record<string, T> {
   return Object.assign(Object.create(null) as Record<string, T>, members);
 }
 

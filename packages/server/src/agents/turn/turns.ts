@@ -122,7 +122,11 @@ export function createTurns(given: TurnDeps): Turns {
         refusal: { reason: 'agent_unavailable', agentId: claim.agentId, why: 'error' },
       };
     }
-    const message = { input: request.input, context: request.context ?? {} };
+    const message = {
+      input: request.input,
+      context: request.context ?? {},
+      attachments: request.attachments ?? [],
+    };
     return {
       kind: 'claimed',
       turn: {

@@ -169,6 +169,7 @@ export interface TurnResult {
   readonly state: ConversationState;
   readonly stepCount: number;
   readonly counters: string;
+  readonly properties: string;
   readonly at: number;
 }
 
@@ -179,6 +180,7 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
       state: turn.state,
       step_count: turn.stepCount,
       counters: turn.counters,
+      properties: turn.properties,
       lease_holder: null,
       lease_until: null,
       updated_at: turn.at,
