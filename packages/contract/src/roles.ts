@@ -16,14 +16,23 @@ export function parseRole(name: string): Role | undefined {
 }
 
 /**
- * Who may call an operation at all (E-55 to E-60). Ownership is checked inside the operation.
- * `account` is not in the seeds: a signed-in person's own keys, whatever the role.
+ * Who may call an operation at all (E-55 to E-61). Ownership is checked inside the operation.
+ * `account` is not in the seeds: a signed-in person's own keys, whatever the role. `hitl` asks for no role at all: each of its
+ * operations decides by the conversation it is about (E-29).
  */
 export const TIERS = {
   docs: ROLES,
   account: ROLES,
   converse: ['patchbay-admin', 'patchbay-editor', 'patchbay-user', 'patchbay-viewer'],
+  observe: ['patchbay-admin', 'patchbay-viewer'],
   author: ['patchbay-admin', 'patchbay-editor'],
+  admin: ['patchbay-admin'],
+  hitl: ROLES,
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Tier = keyof typeof TIERS;
+
+/** Do these roles open the tier? */
+export function opensTier(tier: Tier, roles: ReadonlySet<Role>): boolean {
+  return tier === 'hitl' || TIERS[tier].some(role => roles.has(role));
+}

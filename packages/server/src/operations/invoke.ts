@@ -1,6 +1,6 @@
 import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
-import { TIERS } from '@patchbay/contract/roles';
+import { opensTier, TIERS } from '@patchbay/contract/roles';
 import type { z } from 'zod';
 import { PlatformError, toPlatformError } from '../kernel/errors.ts';
 import type { Principal } from '../kernel/principal.ts';
@@ -30,7 +30,7 @@ export function createOperations(
   const byName = new Map<string, Operation>(OPERATIONS.map(definition => [definition.name, definition]));
 
   function admits(definition: Operation, principal: Principal): boolean {
-    return TIERS[definition.tier].some(role => principal.roles.has(role));
+    return opensTier(definition.tier, principal.roles);
   }
 
   return {
