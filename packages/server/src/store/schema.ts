@@ -42,6 +42,8 @@ export interface Schema {
     body: string;
     created_by: string;
     created_at: number;
+    /** Of agents: the earliest version whose running conversations may go on with this one; null for none but its own. */
+    compatible_from: number | null;
   };
   deployments: {
     environment: string;
@@ -50,6 +52,27 @@ export interface Schema {
     status: string;
     deployed_by: string;
     deployed_at: number;
+    /** As in the version that is deployed. */
+    compatible_from: number | null;
+  };
+  agent_triggers: {
+    intent: string;
+    owner_id: string;
+    /** JSON: which agents the intent stands for. */
+    deployments: string;
+    created_at: number;
+    modified_at: number;
+  };
+  /** The agents of each trigger, to find triggers by agent. */
+  agent_trigger_agents: { intent: string; agent_id: string };
+  /** The one conversation a user has under an intent. */
+  managed_conversations: {
+    intent: string;
+    user_id: string;
+    environment: string;
+    agent_id: string;
+    conversation_id: string;
+    created_at: number;
   };
   conversations: {
     id: string;

@@ -36,6 +36,10 @@ export interface TurnRequest {
   readonly agentId: string;
   /** Without one a conversation is started, with its greeting. */
   readonly conversationId?: string | undefined;
+  /** Whose a new conversation is; the caller's when left out. */
+  readonly ownerId?: string | undefined;
+  /** Belongs to the unit that starts a conversation: what it throws leaves no conversation, and rejects the admission. */
+  readonly onStarted?: ((db: Db, conversationId: string) => Promise<void>) | undefined;
   /** Where a new conversation looks for its agent. A conversation that exists keeps its own (E-19). */
   readonly environment?: Environment | undefined;
   /** What the person says. May only be left out where a conversation is started. */
@@ -181,15 +185,18 @@ async function claimTarget(
   if (deployedVersion === undefined) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
   }
-  // A running conversation keeps the version it began with, also after another one is deployed.
-  const agentVersion = target.kind === 'new' ? deployedVersion : target.conversation.agentVersion;
+  // A running conversation keeps the version it began with, also after another one is deployed that is not compatible.
+  const agentVersion =
+    target.kind === 'new'
+      ? deployedVersion
+      : (target.conversation.followsTo ?? target.conversation.agentVersion);
   if (deployments.isBroken(agentId, agentVersion)) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'error' });
   }
 
   if (target.kind === 'new') {
     const { lease, environment } = target;
-    const userId = request.principal.id;
+    const userId = request.ownerId ?? request.principal.id;
     await insertClaimedConversation(db, {
       lease,
       agentId,
@@ -200,13 +207,14 @@ async function claimTarget(
       leaseMs: LEASE_MS,
       at: clock.now(),
     });
+    await request.onStarted?.(db, lease.conversationId);
     return granted({ agentId, agentVersion, environment, userId, found: undefined });
   }
 
   const seen = target.conversation;
   if (seen.leased) return refused(busy(seen.id));
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
-  if (!(await claimConversation(db, { seen, holder: nodeId, leaseMs: LEASE_MS })))
+  if (!(await claimConversation(db, { seen, agentVersion, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));
   const { environment, userId } = seen;
   return granted({ agentId, agentVersion, environment, userId, found: seen });

@@ -34,6 +34,8 @@ export interface ConversationForTurn extends ConversationRecord {
   readonly agentOwnerId: string;
   /** The latest version deployed in the conversation's environment; `undefined` when none is. */
   readonly deployedVersion: number | undefined;
+  /** The latest deployed version that may go on with a conversation of this one's; `undefined` when none may. */
+  readonly followsTo: number | undefined;
 }
 
 /** The right to run the next turn. Every claim raises `fence`, so an older holder is recognised. */
@@ -107,6 +109,7 @@ export async function findConversationForTurn(db: Db, id: string): Promise<Conve
       lastOutput: row.last_output,
       agentOwnerId: row.agent_owner_id,
       deployedVersion: row.deployed_version ?? undefined,
+      followsTo: row.follows === 1 ? (row.deployed_version ?? undefined) : undefined,
     }
   );
 }
@@ -116,21 +119,34 @@ export async function claimConversation(
   db: Db,
   claim: {
     readonly seen: ConversationForTurn;
+    /** The version that goes on with it. */
+    readonly agentVersion: number;
     readonly holder: string;
     readonly leaseMs: number;
   },
 ): Promise<boolean> {
-  const { seen, holder, leaseMs } = claim;
+  const { seen, agentVersion, holder, leaseMs } = claim;
   const { id, fence, stepCount } = seen;
-  const [row] = await updateClaim(db, { id, fence, stepCount, holder, leaseMs });
+  const [row] = await updateClaim(db, { id, fence, stepCount, agentVersion, holder, leaseMs });
   return row !== undefined;
 }
 
 const updateClaim = prepareQuery(
-  (db, claim: { id: string; fence: number; stepCount: number; holder: string; leaseMs: number }) =>
+  (
+    db,
+    claim: {
+      id: string;
+      fence: number;
+      stepCount: number;
+      agentVersion: number;
+      holder: string;
+      leaseMs: number;
+    },
+  ) =>
     db
       .updateTable('conversations')
       .set(eb => ({
+        agent_version: claim.agentVersion,
         lease_holder: claim.holder,
         lease_until: sql<number>`${NOW} + ${claim.leaseMs}`,
         lease_fence: eb('lease_fence', '+', 1),
@@ -304,6 +320,9 @@ type ConversationRow = Omit<Schema['conversations'], 'counters' | 'lease_holder'
   readonly now: number;
 };
 
+/** 1 where a deployed version may go on with the conversation of an earlier one. */
+const FOLLOWS = sql<number>`case when deployments.compatible_from <= conversations.agent_version and deployments.agent_version > conversations.agent_version then 1 else 0 end`;
+
 const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
   db
     .selectFrom('conversations')
@@ -328,10 +347,12 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
       'conversation_steps.output as last_output',
       'agents.owner_id as agent_owner_id',
       'deployments.agent_version as deployed_version',
+      FOLLOWS.as('follows'),
       NOW.as('now'),
     ])
     .where('conversations.id', '=', id)
     .where('documents.deleted', '=', 0)
+    .orderBy('follows', 'desc')
     .orderBy('deployments.agent_version', 'desc')
     .limit(1),
 );

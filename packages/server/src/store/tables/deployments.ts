@@ -50,6 +50,7 @@ export async function replaceDeployment(
       status: deployment.status,
       deployed_by: deployment.deployedBy,
       deployed_at: deployment.deployedAt,
+      compatible_from: null,
     })
     .execute();
 }

@@ -277,6 +277,7 @@ async function insertVersion(db: Db, document: Document): Promise<void> {
       body: JSON.stringify(document.body),
       created_by: document.createdBy,
       created_at: document.createdAt,
+      compatible_from: null,
     })
     .execute();
 }
