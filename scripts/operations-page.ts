@@ -1,4 +1,5 @@
 import { ERROR_TABLE, type ErrorKind } from '@patchbay/contract/errors';
+import { sendsBody } from '@patchbay/contract/operation';
 import { ERROR_MEANINGS } from '@patchbay/contract/operation-errors';
 import {
   describeOperations,
@@ -72,6 +73,7 @@ function section(reference: OperationReference, operations: readonly OperationRe
     toolForm(reference),
     `REST: \`${method} ${REST_ROOT}${path}\``,
     `Command: \`${command(reference)}\``,
+    `Key: ${definition.rest.surface === 'agents' ? 'any user key' : 'scope `operator`'}`,
     `Roles: ${roles.length === ROLES.length ? 'all' : roles.map(role => `\`${role}\``).join(', ')}`,
     `Effect: ${effect(reference)}`,
     ...(own.length > 0 ? [`Errors: ${codes(own)}`] : []),
@@ -175,17 +177,15 @@ function exampleOf({ definition, successStatus }: OperationReference, example: R
     rest.delete(name);
     return encodeURIComponent(String(value));
   });
-  const body = method === 'POST' ? `\n\n${wrapJson(Object.fromEntries(rest))}` : '';
-  const query = method !== 'POST' && rest.size > 0 ? `?${queryOf(rest)}` : '';
+  const body = sendsBody(method) ? `\n\n${wrapJson(Object.fromEntries(rest))}` : '';
+  const query = !sendsBody(method) && rest.size > 0 ? `?${queryOf(rest)}` : '';
   return `\`\`\`http
 ${method} ${REST_ROOT}${filled}${query}${body}
 \`\`\`
 
-answers ${successStatus}
-
-\`\`\`json
-${wrapJson(example.answer)}
-\`\`\``;
+answers ${successStatus}${
+    successStatus === 204 ? ', and nothing' : `\n\n\`\`\`json\n${wrapJson(example.answer)}\n\`\`\``
+  }`;
 }
 
 function queryOf(values: ReadonlyMap<string, unknown>): URLSearchParams {

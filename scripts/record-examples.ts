@@ -45,6 +45,7 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
     },
   }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
+  revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
 };
 
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */

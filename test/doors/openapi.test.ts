@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
   it('says truly where a credential is needed', async () => {
     for (const route of routes) {
       const answer = await send(route, exampleOf(route), null);
-      expect(answer.status === 401, route.operationId).toBe(route.security === undefined);
+      expect(answer.status === 401, route.operationId).toBe(needsCredential(route));
     }
   });
 
@@ -211,7 +211,7 @@ describe('the examples', () => {
     for (const route of routes) {
       const { operationId } = route;
       const [status, documented] = Object.entries(route.responses)[0]!;
-      const [type, { schema, example }] = Object.entries(documented.content)[0]!;
+      const [type, { schema, example }] = Object.entries(documented.content ?? {})[0] ?? ['', { schema: {} }];
       const strict = closed(schema) as Schema;
       const answer = await send(route, translated(exampleOf(route)));
       expect(answer, operationId).toMatchObject({ status: Number(status) });
@@ -265,6 +265,10 @@ describe('the errors', () => {
   });
 });
 
+function needsCredential({ security }: Pick<Operation, 'security'>): boolean {
+  return security?.length !== 0;
+}
+
 /** Codes of the error envelope; none for an answer of another form. */
 function codesOf(schema: Schema): readonly string[] {
   const narrowed = schema.allOf?.[1] as
@@ -287,7 +291,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   const editor = await platform.addPerson(['patchbay-editor']);
   for (const { operationId, responses, requestBody, security } of routes) {
     const example = exampleOf(find(operationId));
-    if (security === undefined) await provoke(operationId, example, null);
+    if (needsCredential({ security })) await provoke(operationId, example, null);
     if (responses[400] && operationId !== 'administration_read_docs')
       await provoke(operationId, { ...example, unknown: 'x' });
     if (requestBody) await provoke(operationId, { ...example, unknown: 'x'.repeat(5_000) });
@@ -319,6 +323,11 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   for (let made = 0; made <= 3; made++) await provoke('create_agent_key', { agentId: 'demo' });
   await provoke('create_agent_key', { agentId: 'nobody' });
   await provoke('revoke_key', { keyId: 'key_none' });
+  await provoke('list_agent_keys', { agentId: 'nobody' });
+  await provoke('revoke_agent_key', { agentId: 'nobody', keyId: 'key_none' });
+  await provoke('revoke_agent_key', { agentId: 'demo', keyId: 'key_none' });
+  await provoke('read_own_agent', { agentId: 'nobody' });
+  await provoke('change_own_agent', { agentId: 'nobody', mcp_enabled: true });
 
   await provoke('deploy_agent_file', { file: agentFile('slow', 3_000) });
   await provoke('create_conversation', { agentId: 'slow' });

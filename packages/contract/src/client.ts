@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { sendsBody } from './operation.ts';
 import { OPERATIONS, type OperationByName, type OperationName } from './operations.ts';
 
 /** What a caller gives an operation: arguments with a default may be left out. */
@@ -74,7 +75,7 @@ export function createClient(config: {
       if (options.signal?.aborted) throw options.signal.reason;
       throw new ClientError(0, 'unreachable', `No Patchbay answers at ${baseUrl}.`, { cause });
     }
-    const answer = parseObject(text);
+    const answer = status === 204 ? {} : parseObject(text);
     if (answer && status >= 200 && status < 300) return answer as OperationOutput<N>;
     throw toClientError(status, answer, baseUrl);
   }
@@ -101,7 +102,7 @@ function toRequest(
     }
     return encodeURIComponent(String(value));
   });
-  if (rest.method === 'POST') {
+  if (sendsBody(rest.method)) {
     return { method: rest.method, path, body: JSON.stringify(Object.fromEntries(remaining)) };
   }
   const query = new URLSearchParams();

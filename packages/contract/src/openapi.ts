@@ -1,5 +1,6 @@
 import manifest from '../package.json' with { type: 'json' };
 import { ERROR_TABLE, type ErrorKind } from './errors.ts';
+import { sendsBody } from './operation.ts';
 import { ERROR_MEANINGS } from './operation-errors.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
 import {
@@ -67,6 +68,12 @@ export function renderOpenApi(examples?: RecordedExamples): Json {
           description:
             'A user key (`oag_...`) with the scope `operator`: `npx patchbay keys create --scope operator`',
         },
+        userKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'Any user key (`oag_...`), with the scope `agents` or `operator`: `npx patchbay keys create`. No agent key (`bak_...`).',
+        },
       },
       schemas: { Error: errorSchema() },
       responses: errors.responses,
@@ -83,12 +90,15 @@ function operationOf(reference: OperationReference, refer: ReferErrors): Json {
     summary: definition.title,
     description: definition.description,
     'x-roles': roles,
+    ...(definition.rest.surface === 'agents' && { security: [{ userKey: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
       [successStatus]: {
         description: 'What the operation answers',
-        content: { 'application/json': { schema: answer, ...(example && { example: example.answer }) } },
+        ...(successStatus !== 204 && {
+          content: { 'application/json': { schema: answer, ...(example && { example: example.answer }) } },
+        }),
       },
       ...refer(reference.errors),
     },
@@ -117,7 +127,7 @@ function splitArguments(reference: OperationReference): { parameters: Json[]; bo
     };
   };
   const parameters = inPath.map(parameter('path'));
-  if (method !== 'POST')
+  if (!sendsBody(method))
     return { parameters: [...parameters, ...others.map(parameter('query'))], body: undefined };
 
   const schema = {

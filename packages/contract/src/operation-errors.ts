@@ -1,4 +1,5 @@
 import type { ErrorKind } from './errors.ts';
+import { sendsBody } from './operation.ts';
 import type { Operation } from './operations.ts';
 import { ROLES, TIERS } from './roles.ts';
 
@@ -21,13 +22,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
 };
 
 /** Every kind of error the REST route of an operation may answer, by status. */
-export function errorsOf({ errors, rest, tier }: Operation): readonly ErrorKind[] {
+export function errorsOf({ errors, rest, tier, runsTurn }: Operation): readonly ErrorKind[] {
   const admitsEverybody = TIERS[tier].length === ROLES.length;
   const possible: Readonly<Partial<Record<ErrorKind, boolean>>> = {
     invalid: true,
     unauthenticated: true,
     forbidden: !admitsEverybody,
-    too_large: rest.method === 'POST',
+    too_large: sendsBody(rest.method),
+    rate_limited: rest.surface === 'agents' && runsTurn,
     internal: true,
   };
   return (Object.keys(ERROR_MEANINGS) as ErrorKind[]).filter(kind => possible[kind] || errors.includes(kind));

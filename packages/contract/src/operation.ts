@@ -43,10 +43,16 @@ export interface OperationDefinition<
   /** Runs an agent's turn: may take long, reports progress, can be cancelled. */
   readonly runsTurn: boolean;
   readonly rest: {
-    readonly method: 'GET' | 'POST' | 'DELETE';
+    readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
     /** Below `/api/v1`; `{name}` segments are arguments, the rest comes from the query (GET, DELETE) or the JSON body. */
     readonly path: `/${string}`;
-    readonly successStatus?: 200 | 201;
+    /** 204 answers nothing, whatever the output. */
+    readonly successStatus?: 200 | 201 | 202 | 204;
+    /**
+     * `agents`: one of the routes beside the agent door. A user key with the scope `agents` opens it too, and a route that runs
+     * a turn counts as a call of the agent. Every other route asks for the scope `operator`.
+     */
+    readonly surface?: 'agents';
   };
   /** Where the seed's text is prose: how the output reads (decisions.md 4, Results). JSON where this is left out. */
   asText?(output: z.output<Out>): string;
@@ -59,6 +65,11 @@ export function defineOperation<const N extends string, In extends z.ZodObject, 
   definition: OperationDefinition<In, Out> & { readonly name: N },
 ): OperationDefinition<In, Out> & { readonly name: N } {
   return definition;
+}
+
+/** The methods whose arguments stand in a JSON body; those of the others stand in the query. */
+export function sendsBody(method: OperationDefinition['rest']['method']): boolean {
+  return method === 'POST' || method === 'PATCH';
 }
 
 /** The arguments as every surface publishes them (JSON Schema 2020-12). */

@@ -15,7 +15,15 @@ import {
   talkToAgent,
 } from './operations/conversation.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
-import { createAgentKey, createKey, listKeys, revokeKey } from './operations/keys.ts';
+import {
+  createAgentKey,
+  createKey,
+  listAgentKeys,
+  listKeys,
+  revokeAgentKey,
+  revokeKey,
+} from './operations/keys.ts';
+import { changeOwnAgent, listInstances, listOwnAgents, readOwnAgent } from './operations/own-agents.ts';
 
 /** Every operation of the platform, in the order of lists and reference pages. */
 export const OPERATIONS = [
@@ -36,6 +44,12 @@ export const OPERATIONS = [
   createAgentKey,
   listKeys,
   revokeKey,
+  listAgentKeys,
+  revokeAgentKey,
+  listOwnAgents,
+  readOwnAgent,
+  changeOwnAgent,
+  listInstances,
 ] as const satisfies readonly OperationDefinition[];
 
 type Listed = (typeof OPERATIONS)[number];

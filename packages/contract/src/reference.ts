@@ -37,7 +37,7 @@ export interface OperationReference {
   readonly roles: readonly Role[];
   readonly arguments: PublishedInput;
   readonly answer: JsonSchema;
-  readonly successStatus: 200 | 201;
+  readonly successStatus: 200 | 201 | 202 | 204;
   readonly errors: readonly ErrorKind[];
   readonly example: RecordedExample | undefined;
 }

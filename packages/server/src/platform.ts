@@ -4,6 +4,7 @@ import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
+import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import type { StepType } from './agents/step/step.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
@@ -105,7 +106,15 @@ export async function createPlatform(
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock });
   const operations = createOperations(
-    createHandlers({ turns, conversations, catalogue, agentFiles, docs, keys }),
+    createHandlers({
+      turns,
+      conversations,
+      catalogue,
+      agentFiles,
+      docs,
+      keys,
+      ownAgents: createOwnAgents({ store }),
+    }),
     metrics.accessDenied,
   );
 

@@ -168,7 +168,8 @@ function route(method: string, url: URL, body: string): { name: OperationName; a
     const match = rest.method === method ? new RegExp(pattern).exec(url.pathname) : null;
     if (!match) continue;
     const inPath = Object.entries(match.groups ?? {}).map(([key, value]) => [key, decodeURIComponent(value)]);
-    const others = method === 'POST' ? JSON.parse(body) : Object.fromEntries(url.searchParams);
+    const others =
+      method === 'POST' || method === 'PATCH' ? JSON.parse(body) : Object.fromEntries(url.searchParams);
     return { name, args: { ...others, ...Object.fromEntries(inPath) } };
   }
   throw new Refusal(404, 'not_found', `There is no ${method} ${url.pathname}.`);

@@ -104,3 +104,39 @@ export const revokeKey = defineOperation({
   rest: { method: 'DELETE', path: '/api-keys/{keyId}' },
   examples: [],
 });
+
+export const listAgentKeys = defineOperation({
+  name: 'list_agent_keys',
+  family,
+  title: 'List the keys of an agent',
+  description:
+    'The active bak_ keys of one agent of yours, newest first. The keys themselves cannot be shown again.',
+  input: z.object({ agentId: z.string().describe('Id of an agent you own') }),
+  output: z.object({ count: z.int(), keys: z.array(z.object(keyInfo)) }),
+  errors: ['agent_not_found'],
+  tier: 'account',
+  tool: false,
+  annotations: READS,
+  runsTurn: false,
+  rest: { method: 'GET', path: '/agents/{agentId}/keys' },
+  examples: [{ agentId: 'demo' }],
+});
+
+export const revokeAgentKey = defineOperation({
+  name: 'revoke_agent_key',
+  family,
+  title: 'Revoke a key of an agent',
+  description: 'Ends one bak_ key of the agent at once. Other keys are not touched.',
+  input: z.object({
+    agentId: z.string().describe('Id of an agent you own'),
+    keyId: z.string().describe('Id of the key, from list_agent_keys'),
+  }),
+  output: z.object({ id: z.string(), revoked: z.literal(true) }),
+  errors: ['not_found', 'agent_not_found'],
+  tier: 'account',
+  tool: false,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  runsTurn: false,
+  rest: { method: 'DELETE', path: '/agents/{agentId}/keys/{keyId}' },
+  examples: [],
+});

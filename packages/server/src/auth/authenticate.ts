@@ -3,7 +3,7 @@ import type { KeyScope } from '@patchbay/contract/operations/keys';
 import { ROLES, type Role } from '@patchbay/contract/roles';
 import { mayUseAgent } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Principal } from '../kernel/principal.ts';
+import { isAdmin, type Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
 import type { Store } from '../store/store.ts';
 import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
@@ -49,6 +49,11 @@ export interface Authenticator {
   operatorDoor(request: AuthRequest): Promise<AuthOutcome>;
   /** REST: as the operator door, but never open (one-system.md 7). */
   rest(request: AuthRequest): Promise<AuthOutcome>;
+  /**
+   * The REST routes beside the agent door: as `rest`, and a user key with the scope `agents` alone, which carries no power of an
+   * admin. An agent key opens none of them (one-system.md 7).
+   */
+  restBesideAgents(request: AuthRequest): Promise<AuthOutcome>;
   /** Agent door: the key must open exactly this agent, which must be MCP-enabled (B-12 to B-24, B-75). */
   agentDoor(agentId: string, request: AuthRequest): Promise<AgentOutcome>;
 }
@@ -84,19 +89,23 @@ export function createAuthenticator(deps: {
       agents.forget(agent => isResync || agent.id === event.agentId);
   });
 
-  /** The checks every key passes, whatever the door. */
-  async function checkKey(rows: Rows, token: string, scope: KeyScope): Promise<Outcome<Key, AuthRefusal>> {
+  /** The checks every key passes, whatever the door; one of the scopes is enough. */
+  async function checkKey(
+    rows: Rows,
+    token: string,
+    scopes: readonly KeyScope[],
+  ): Promise<Outcome<Key, AuthRefusal>> {
     const key = await rows.key(hashKeyToken(token));
     if (!key) return refused({ reason: 'unknown-key' });
     if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key' });
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now())
       return refused({ reason: 'expired-key' });
-    if (!key.scopes.includes(scope)) return refused({ reason: 'wrong-scope' });
+    if (!scopes.some(scope => key.scopes.includes(scope))) return refused({ reason: 'wrong-scope' });
     return granted(key);
   }
 
   async function openAgent(rows: Rows, token: string, agentId: string): Promise<AgentOutcome> {
-    const checked = await checkKey(rows, token, 'agents');
+    const checked = await checkKey(rows, token, ['agents']);
     if (!checked.ok) return checked;
     const key = checked.value;
     if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
@@ -118,7 +127,8 @@ export function createAuthenticator(deps: {
     return outcome.ok ? outcome : by(asked);
   }
 
-  async function operator(request: AuthRequest): Promise<AuthOutcome> {
+  /** The local owner, or a user key with one of the scopes. */
+  async function person(request: AuthRequest, scopes: readonly KeyScope[]): Promise<AuthOutcome> {
     const presented = readCredential(request);
     switch (presented.kind) {
       case 'none':
@@ -139,21 +149,26 @@ export function createAuthenticator(deps: {
         });
       }
       case 'user-key': {
-        const checked = await decide(rows => checkKey(rows, presented.token, 'operator'));
-        return checked.ok ? granted(userPrincipal(checked.value)) : checked;
+        const checked = await decide(rows => checkKey(rows, presented.token, scopes));
+        if (!checked.ok) return checked;
+        const key = checked.value;
+        return granted(
+          key.scopes.includes('operator') ? userPrincipal(key) : withoutAdmin(userPrincipal(key)),
+        );
       }
     }
   }
 
   return {
     async operatorDoor(request) {
-      const outcome = await operator(request);
+      const outcome = await person(request, ['operator']);
       // A wrong credential stays wrong: the open mode is for callers that present none.
       if (authOff && !outcome.ok && outcome.refusal.reason === 'no-credential') return granted(ANONYMOUS);
       return outcome;
     },
 
-    rest: operator,
+    rest: request => person(request, ['operator']),
+    restBesideAgents: request => person(request, ['agents', 'operator']),
 
     async agentDoor(agentId, request) {
       const presented = readCredential(request);
@@ -181,6 +196,13 @@ function userPrincipal(key: Key): Principal {
     credential: key.id,
     agents: { kind: 'own' },
   };
+}
+
+/** Reaches what this person owns; what an admin reaches besides takes the scope `operator`. */
+function withoutAdmin(principal: Principal): Principal {
+  if (!isAdmin(principal)) return principal;
+  const others = [...principal.roles].filter(role => role !== 'patchbay-admin');
+  return { ...principal, roles: new Set<Role>([...others, 'patchbay-user']) };
 }
 
 /** Conversations begun with an agent key belong to the key, not to its owner; it has no role (one-system.md 7). */

@@ -22,6 +22,7 @@ type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] & { door?
 
 const OPERATOR_CREDENTIAL_NEEDED =
   'A credential is needed: Authorization: Bearer with a key of scope operator.';
+const USER_KEY_NEEDED = 'A credential is needed: Authorization: Bearer with a user key (oag_...).';
 
 /** Headers by which a proxy shows itself: the peer behind one may be anybody. */
 const FORWARDING_HEADERS = [
@@ -86,11 +87,17 @@ export function createHttpApp(deps: {
     scope.log.info('no credential that opens this door', { door, reason });
   }
 
-  const authenticate: Authenticate = async (request, scope) => {
-    const outcome = await authenticator.rest(authRequestOf(request, scope));
+  const authenticate: Authenticate = async (request, scope, surface) => {
+    const presented = authRequestOf(request, scope);
+    const outcome = await (surface === 'agents'
+      ? authenticator.restBesideAgents(presented)
+      : authenticator.rest(presented));
     if (outcome.ok) return outcome.value;
     noteRefusal('rest', scope, outcome.refusal);
-    throw new PlatformError('unauthenticated', OPERATOR_CREDENTIAL_NEEDED);
+    throw new PlatformError(
+      'unauthenticated',
+      surface === 'agents' ? USER_KEY_NEEDED : OPERATOR_CREDENTIAL_NEEDED,
+    );
   };
 
   app.all(deps.operatorPath, async c => {

@@ -1,6 +1,7 @@
 import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
 import type { Catalogue } from '../agents/deployment/catalogue.ts';
+import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
@@ -20,8 +21,14 @@ import { listDocs } from './docs/list_docs.ts';
 import { readDocs } from './docs/read_docs.ts';
 import { createAgentKey } from './keys/create_agent_key.ts';
 import { createKey } from './keys/create_key.ts';
+import { listAgentKeys } from './keys/list_agent_keys.ts';
 import { listKeys } from './keys/list_keys.ts';
+import { revokeAgentKey } from './keys/revoke_agent_key.ts';
 import { revokeKey } from './keys/revoke_key.ts';
+import { changeOwnAgent } from './own-agents/change_own_agent.ts';
+import { listInstances } from './own-agents/list_instances.ts';
+import { listOwnAgents } from './own-agents/list_own_agents.ts';
+import { readOwnAgent } from './own-agents/read_own_agent.ts';
 
 /** Each definition with its function: one row an operation. A definition without a row does not compile. */
 export function createHandlers(parts: {
@@ -31,8 +38,9 @@ export function createHandlers(parts: {
   readonly agentFiles: AgentFiles;
   readonly docs: DocsPages;
   readonly keys: Keys;
+  readonly ownAgents: OwnAgents;
 }): OperationHandlers {
-  const { turns, conversations, catalogue, agentFiles, docs, keys } = parts;
+  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents } = parts;
   return {
     discover_agents: discoverAgents(catalogue),
     chat_with_agent: chatWithAgent(turns),
@@ -51,5 +59,11 @@ export function createHandlers(parts: {
     create_agent_key: createAgentKey(keys),
     list_keys: listKeys(keys),
     revoke_key: revokeKey(keys),
+    list_agent_keys: listAgentKeys(keys),
+    revoke_agent_key: revokeAgentKey(keys),
+    list_own_agents: listOwnAgents(ownAgents),
+    read_own_agent: readOwnAgent(ownAgents),
+    change_own_agent: changeOwnAgent(ownAgents),
+    list_instances: listInstances(ownAgents),
   };
 }

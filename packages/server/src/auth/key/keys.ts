@@ -33,6 +33,13 @@ export interface Keys {
   ): Promise<MintedKey>;
   list(userId: string): Promise<KeyRecord[]>;
   revoke(userId: string, keyId: string): Promise<void>;
+  /** Active keys of one agent the principal owns. Rejects with `agent_not_found` for any other agent. */
+  listOfAgent(principal: Principal, agentId: string): Promise<KeyRecord[]>;
+  /** Rejects with `agent_not_found` as `listOfAgent` does, and with `not_found` for a key of something else. */
+  revokeOfAgent(
+    principal: Principal,
+    request: { readonly agentId: string; readonly keyId: string },
+  ): Promise<void>;
 }
 
 export interface MintedKey {
@@ -61,6 +68,12 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
       revokedAt: undefined,
     };
     return { token, record };
+  }
+
+  async function ownedAgent(principal: Principal, agentId: string) {
+    const agent = await findAgent(store.db, agentId);
+    if (!agent || !mayMakeKeyFor(principal, agent)) throw notYourAgent(agentId);
+    return agent;
   }
 
   return {
@@ -92,9 +105,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
         // One at a time, or several that count at once would all find room.
         await lockAgent(db, request.agentId);
         const agent = await findAgent(db, request.agentId);
-        if (!agent || !mayMakeKeyFor(principal, agent)) {
-          throw new PlatformError('agent_not_found', `agentId: you own no agent "${request.agentId}".`);
-        }
+        if (!agent || !mayMakeKeyFor(principal, agent)) throw notYourAgent(request.agentId);
         const active = await listActiveKeys(db, {
           userId: agent.ownerId,
           agentId: agent.id,
@@ -127,5 +138,22 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
       const found = await store.commit(db => revokeKey(db, { id: keyId, userId, at: clock.now() }));
       if (!found) throw new PlatformError('not_found', `keyId: you have no key "${keyId}".`);
     },
+
+    async listOfAgent(principal, agentId) {
+      const { ownerId } = await ownedAgent(principal, agentId);
+      return listActiveKeys(store.db, { userId: ownerId, agentId, now: clock.now() });
+    },
+
+    async revokeOfAgent(principal, { agentId, keyId }) {
+      const { ownerId } = await ownedAgent(principal, agentId);
+      const found = await store.commit(db =>
+        revokeKey(db, { id: keyId, userId: ownerId, agentId, at: clock.now() }),
+      );
+      if (!found) throw new PlatformError('not_found', `keyId: agent "${agentId}" has no key "${keyId}".`);
+    },
   };
+}
+
+function notYourAgent(agentId: string): PlatformError {
+  return new PlatformError('agent_not_found', `agentId: you own no agent "${agentId}".`);
 }

@@ -1,4 +1,4 @@
-import { publishedInput } from '@patchbay/contract/operation';
+import { publishedInput, sendsBody } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { Hono } from 'hono';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
@@ -9,8 +9,12 @@ import { readJsonBody } from '../http/body.ts';
 import type { RequestScope, ScopedEnv } from '../http/request-scope.ts';
 import { isObject } from '../mcp/json-rpc.ts';
 
-/** Who is asking; rejects with `unauthenticated`. */
-export type Authenticate = (request: Request, scope: RequestScope) => Promise<Principal>;
+/** Who is asking, as the route's surface wants it; rejects with `unauthenticated`. */
+export type Authenticate = (
+  request: Request,
+  scope: RequestScope,
+  surface?: Operation['rest']['surface'],
+) => Promise<Principal>;
 
 /** The REST surface: one route an operation, read from its definition (architecture, idea 1). */
 export function createRest(deps: {
@@ -21,19 +25,20 @@ export function createRest(deps: {
   const { operations, maxBodyBytes, authenticate } = deps;
   const app = new Hono<ScopedEnv>();
   for (const definition of OPERATIONS as readonly Operation[]) {
-    const { method, path, successStatus = 200 } = definition.rest;
+    const { method, path, successStatus = 200, surface } = definition.rest;
     const readQuery = queryReader(definition);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async c => {
-      const principal = await authenticate(c.req.raw, c.get('scope'));
-      const args =
-        method === 'POST' ? await bodyArguments(c.req.raw, maxBodyBytes) : readQuery(new URL(c.req.url));
+      const principal = await authenticate(c.req.raw, c.get('scope'), surface);
+      const args = sendsBody(method)
+        ? await bodyArguments(c.req.raw, maxBodyBytes)
+        : readQuery(new URL(c.req.url));
       const inPath: Record<string, string> = c.req.param();
       const twice = Object.keys(inPath).find(
         name => Object.hasOwn(args, name) && args[name] !== inPath[name],
       );
       if (twice !== undefined) throw saidTwice(twice);
       const output = await operations.invoke(definition, { ...args, ...inPath }, plainCall(principal));
-      return c.json(output, successStatus);
+      return successStatus === 204 ? c.body(null, 204) : c.json(output, successStatus);
     });
   }
   return app;

@@ -1,6 +1,7 @@
 import type { Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
+import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
 
@@ -22,29 +23,47 @@ export interface DescribedAgent extends AgentRecord {
 /** `undefined` also for an agent whose document is deleted. A door asks this once a request. */
 export async function findAgent(db: Db, id: string): Promise<DescribedAgent | undefined> {
   const [row] = await selectAgent(db, { id });
-  return (
-    row && {
-      id: row.id,
-      ownerId: row.owner_id,
-      mcpEnabled: row.mcp_enabled === 1,
-      createdAt: row.created_at,
-      name: row.name,
-      description: row.description,
-    }
-  );
+  return row && toDescribedAgent(row);
+}
+
+/** Agents whose document is not deleted, by id. */
+export async function listAgents(
+  db: Db,
+  options: { readonly scope: Scope; readonly limit: number; readonly after?: string | undefined },
+): Promise<DescribedAgent[]> {
+  const { scope, limit, after } = options;
+  let query = describedAgents(db).where('documents.deleted', '=', 0);
+  if (scope.kind === 'owned') query = query.where('agents.owner_id', '=', scope.ownerId);
+  if (after !== undefined) query = query.where('agents.id', '>', after);
+  return (await query.orderBy('agents.id').limit(limit).execute()).map(toDescribedAgent);
 }
 
 const selectAgent = prepareQuery((db, { id }: { id: string }) =>
-  db
+  describedAgents(db).where('agents.id', '=', id).where('documents.deleted', '=', 0),
+);
+
+function describedAgents(db: Db) {
+  return db
     .selectFrom('agents')
     .innerJoin('documents', join =>
       join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
     )
     .select(['agents.id', 'agents.owner_id', 'agents.mcp_enabled', 'agents.created_at'])
-    .select(['documents.name', 'documents.description'])
-    .where('agents.id', '=', id)
-    .where('documents.deleted', '=', 0),
-);
+    .select(['documents.name', 'documents.description']);
+}
+
+function toDescribedAgent(
+  row: Schema['agents'] & Pick<Schema['documents'], 'name' | 'description'>,
+): DescribedAgent {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    mcpEnabled: row.mcp_enabled === 1,
+    createdAt: row.created_at,
+    name: row.name,
+    description: row.description,
+  };
+}
 
 /** Was there ever an agent here? */
 export async function hasAgents(db: Db): Promise<boolean> {

@@ -87,6 +87,20 @@ export async function findDeployment(
   return row && toDeployment(row);
 }
 
+/** Every deployment of these agents; of one agent and environment the latest version first. */
+export async function listDeploymentsOf(db: Db, agentIds: readonly string[]): Promise<Deployment[]> {
+  if (agentIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('deployments')
+    .select(['environment', 'agent_id', 'agent_version', 'status'])
+    .where('agent_id', 'in', agentIds)
+    .orderBy('agent_id')
+    .orderBy('environment')
+    .orderBy('agent_version', 'desc')
+    .execute();
+  return rows.map(toDeployment);
+}
+
 /** The agent and its latest deployment in one query: a new conversation asks this once. */
 export async function findDeployedAgent(
   db: Db,

@@ -89,17 +89,23 @@ export async function listActiveKeys(
   return rows.map(toRecord);
 }
 
-/** False when the person has no such key. Revoking twice keeps the first time, and tells the news again. */
+/** False when the person, or their agent, has no such key. Revoking twice keeps the first time, and tells the news again. */
 export async function revokeKey(
   db: Db,
-  key: { readonly id: string; readonly userId: string; readonly at: number },
+  key: {
+    readonly id: string;
+    readonly userId: string;
+    readonly agentId?: string;
+    readonly at: number;
+  },
 ): Promise<boolean> {
-  const found = await db
+  let query = db
     .selectFrom('keys')
     .select('revoked_at')
     .where('id', '=', key.id)
-    .where('user_id', '=', key.userId)
-    .executeTakeFirst();
+    .where('user_id', '=', key.userId);
+  if (key.agentId !== undefined) query = query.where('agent_id', '=', key.agentId);
+  const found = await query.executeTakeFirst();
   if (!found) return false;
   if (found.revoked_at === null) {
     await db.updateTable('keys').set({ revoked_at: key.at }).where('id', '=', key.id).execute();
