@@ -41,7 +41,15 @@ export function formatConversationUri(conversationId: string): string {
 }
 
 /** What a versioned document is: one word, the same in URIs, steps, tables, folders and the CLI (decisions.md 1). */
-export const DOCUMENT_TYPES = ['agent', 'workflow', 'rules', 'output', 'dictionary'] as const;
+export const DOCUMENT_TYPES = [
+  'agent',
+  'workflow',
+  'rules',
+  'output',
+  'dictionary',
+  'property',
+  'httpcalls',
+] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 
 /** Reference to one version of a document: `patchbay://<type>/<id>?version=<n>`. */

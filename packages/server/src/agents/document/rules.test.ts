@@ -106,9 +106,9 @@ describe('a rules document', () => {
       'the answer of a step not built',
       withConditions({
         type: 'sizematcher',
-        configs: { valuePath: 'memory.current.httpCalls.answer', min: 1 },
+        configs: { valuePath: 'memory.current.mcpCalls.answer', min: 1 },
       }),
-      'names "httpCalls", which is not there in memory.current; known: input, expressions',
+      'names "mcpCalls", which is not there in memory.current; known: input, expressions',
     ],
     [
       'a broken path',

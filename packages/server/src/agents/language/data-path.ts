@@ -8,6 +8,7 @@ export const DATA_SHAPE = {
   input: OPEN,
   context: OPEN,
   properties: OPEN,
+  httpCalls: OPEN,
   memory: {
     current: {
       input: OPEN,
@@ -16,6 +17,7 @@ export const DATA_SHAPE = {
       actions: OPEN,
       output: OPEN,
       quickReplies: OPEN,
+      httpCalls: OPEN,
     },
     last: { input: OPEN, expressions: OPEN, actions: OPEN, quickReplies: OPEN },
   },

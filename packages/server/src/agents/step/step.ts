@@ -60,6 +60,8 @@ export interface TurnMemory {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Any JSON value. Throws a `PlatformError` when the properties become too many or too large. */
   setProperty(name: string, value: unknown, scope: PropertyScope): void;
+  /** What HTTP calls of this turn answered, by the name of the response: steps put it there. */
+  readonly calls: Record<string, unknown>;
   /** Files that came with the message. */
   readonly attachments: readonly Attachment[];
   /** Values sent with the message, such as `mcp` = "true". */

@@ -56,6 +56,7 @@ export function createTurnMemory(start: {
         );
       }
     },
+    calls: withoutPrototype({}),
     attachments: start.attachments ?? [],
     context: start.context,
     workflowId: undefined,

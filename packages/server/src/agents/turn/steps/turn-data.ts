@@ -3,14 +3,15 @@ import type { StepTools, TurnMemory } from '../../step/step.ts';
 
 /** What a turn offers under the names of `DATA_SHAPE`. */
 export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<string, unknown>> {
-  const { input, expressions, intents, actions, output, quickReplies } = memory;
+  const { input, expressions, intents, actions, output, quickReplies, calls } = memory;
   const { userId, conversationId, agentId, agentVersion, environment } = tools.conversation;
   return {
     input,
     context: memory.context,
     properties: memory.properties,
+    httpCalls: calls,
     memory: {
-      current: { input, expressions, intents, actions, output, quickReplies },
+      current: { input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
       last: memory.last,
     },
     userInfo: { userId },
