@@ -64,12 +64,34 @@ describe.each(engines)('openStore on %s', engine => {
         ? openSqlite({ file: options.file, clock })
         : await openPostgres({ ...options, clock });
     try {
-      await expect(migrate(opened, [foundation, halfDone])).rejects.toThrow('power cut');
+      await expect(migrate(opened, [...MIGRATIONS, halfDone])).rejects.toThrow('power cut');
     } finally {
       await opened.close();
     }
-    expect(await applied(store.db)).toHaveLength(1);
+    expect(await applied(store.db)).toHaveLength(MIGRATIONS.length);
     await expect(sql`select * from half_done`.execute(store.db)).rejects.toThrow('half_done');
+  });
+
+  it('brings a database that has only the first migration up to date, and keeps what it holds', async () => {
+    await using store = await openTestStore(engine);
+    const { options } = store;
+    const old =
+      options.kind === 'sqlite'
+        ? { ...options, file: `${options.file}.old` }
+        : { ...options, schema: `${options.schema}_old` };
+    const clock = { now: () => 0, sleep: async () => {} };
+    const opened =
+      old.kind === 'sqlite' ? openSqlite({ ...old, clock }) : await openPostgres({ ...old, clock });
+    await migrate(opened, [foundation]);
+    await opened.commit(db =>
+      db.insertInto('users').values({ id: 'u', name: 'Ann', roles: '[]', created_at: 1 }).execute(),
+    );
+    await opened.close();
+    const upgraded = await openStore(old);
+    expect(await applied(upgraded.db)).toEqual(await applied(store.db));
+    expect(await upgraded.db.selectFrom('users').select('name').execute()).toEqual([{ name: 'Ann' }]);
+    if (old.kind === 'postgres') await upgraded.db.schema.dropSchema(old.schema!).cascade().execute();
+    await upgraded.close();
   });
 
   it('gives the same values on both engines', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wordOfStore } from './seed-names.ts';
 
 /** Paths of our own at the root of the listener: an agent with such an id could never be reached. */
 const RESERVED_AGENT_IDS = new Set([
@@ -63,10 +64,27 @@ export function formatDocumentUri(ref: DocumentRef): string {
   return `patchbay://${ref.type}/${ref.id}?version=${ref.version}`;
 }
 
-/** `undefined` when the text is no reference of ours. */
+const DOCUMENT_URI =
+  /^(?:patchbay|eddi):\/\/([A-Za-z./]+)\/([A-Za-z0-9_-]{2,64})(?:\?version=([1-9][0-9]{0,8}))?$/;
+
+/**
+ * The version a reference names, in our form `patchbay://<type>/<id>?version=<n>` or in one of EDDI's, where a version that is
+ * left out is 1 (platform.md 1.2, 1.3). `undefined` when the text is no reference to a document there can be.
+ */
 export function parseDocumentUri(uri: string): DocumentRef | undefined {
-  const [, word, id, version] =
-    /^patchbay:\/\/([a-z]+)\/([^/?]+)\?version=([1-9][0-9]{0,8})$/.exec(uri) ?? [];
+  const [, place, text, version] = DOCUMENT_URI.exec(uri) ?? [];
+  if (place === undefined || text === undefined) return undefined;
+  const isOurs = uri.startsWith('patchbay:');
+  if (isOurs && version === undefined) return undefined;
+  const word = isOurs ? place : wordOfStore(place);
   const type = DOCUMENT_TYPES.find(known => known === word);
-  return type && AGENT_ID.test(id!) ? { type, id: id!, version: Number(version) } : undefined;
+  const id = normalId(text);
+  return type && AGENT_ID.test(id) ? { type, id, version: Number(version ?? 1) } : undefined;
+}
+
+/** EDDI's ids, 24 hexadecimal digits or a UUID, are the same in either case. */
+function normalId(text: string): string {
+  return /^(?:[0-9a-f]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.test(text)
+    ? text.toLowerCase()
+    : text;
 }

@@ -29,6 +29,9 @@ export async function compileAgent(
   stepTypes: readonly StepType[],
 ): Promise<CompiledAgent> {
   const steps: AgentStep[] = [];
+  if (agent.body.workflows.length === 0) {
+    throw new PlatformError('invalid', `agent ${agent.agentId}: workflows is empty; name at least one.`);
+  }
   for (const uri of agent.body.workflows) {
     // The agent document holds nothing else: it was parsed.
     const ref = parseDocumentUri(uri)!;

@@ -1,25 +1,50 @@
-import { parseDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
+import { parseDuration } from '../language/duration.ts';
 import type { DocumentSchema } from './document-type.ts';
-import { listOf } from './fields.ts';
+import { listOf, withOldNames } from './fields.ts';
+import { referenceTo } from './references.ts';
 
 const MAX_WORKFLOWS = 20;
+const MAX_APPROVAL_DAYS = 3_650;
+
+/** What happens to a pause nobody decides about in time. */
+const timeoutPolicy = z.enum(['AUTO_APPROVE', 'AUTO_REJECT', 'ABORT', 'WAIT_INDEFINITELY']);
+
+const approvalTimeout = z.string().superRefine((text, context) => {
+  const ms = parseDuration(text);
+  if (ms === undefined) context.addIssue('must be an ISO-8601 duration such as PT30M or P2D');
+  else if (ms <= 0 || ms > MAX_APPROVAL_DAYS * 86_400_000) {
+    context.addIssue(`must be longer than nothing and ${MAX_APPROVAL_DAYS} days at most`);
+  }
+});
+
+/** How long a turn waits for a person, and what then (platform.md 5.2). */
+const hitlConfig = z
+  .strictObject({
+    approvalTimeout: approvalTimeout.optional(),
+    timeoutPolicy: timeoutPolicy.default('WAIT_INDEFINITELY'),
+    pauseReason: z.string().max(500, 'must have at most 500 characters').optional(),
+  })
+  .superRefine((config, context) => {
+    if (config.timeoutPolicy === 'WAIT_INDEFINITELY' || config.approvalTimeout !== undefined) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['approvalTimeout'],
+      message: `is needed with ${config.timeoutPolicy}: after how long?`,
+    });
+  });
 
 /** What an agent is made of: its workflows, run in this order (platform.md 1.4). */
 export const agentDocument = {
   type: 'agent',
-  body: z.strictObject({
-    workflows: listOf(
-      z
-        .string()
-        .refine(
-          uri => parseDocumentUri(uri)?.type === 'workflow',
-          'must be patchbay://workflow/<id>?version=<n>',
-        ),
-      MAX_WORKFLOWS,
-    ).min(1, 'must name at least one workflow'),
-    description: z.string().optional(),
-  }),
+  body: withOldNames(
+    z.strictObject({
+      workflows: listOf(referenceTo('workflow'), MAX_WORKFLOWS),
+      description: z.string().max(2_000, 'must have at most 2000 characters').optional(),
+      hitlConfig: hitlConfig.optional(),
+    }),
+    { packages: 'workflows' },
+  ),
 } as const satisfies DocumentSchema;
 
 export type AgentDocument = z.output<typeof agentDocument.body>;

@@ -15,6 +15,19 @@ export function tooMany(max: number, what: string): string {
   return `must have at most ${max} ${what}`;
 }
 
+/** A document of which EDDI has called some fields otherwise: they are taken under either name, and kept under ours. */
+export function withOldNames<T extends z.ZodType>(body: T, ours: Readonly<Record<string, string>>) {
+  return z.preprocess(value => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => {
+        const own = ours[name];
+        return [own !== undefined && !Object.hasOwn(value, own) ? own : name, member];
+      }),
+    );
+  }, body);
+}
+
 const UNSUPPORTED_ACTION = 'PAUSE_CONVERSATION';
 const UNSUPPORTED =
   'PAUSE_CONVERSATION is not supported; of the reserved actions CONVERSATION_START, CONVERSATION_END and STOP_CONVERSATION are';

@@ -151,7 +151,7 @@ function objectOrArray(schema: z.core.$ZodType, value: unknown): ObjectOrArray |
     case 'prefault':
       return objectOrArray(def.innerType, value);
     case 'pipe':
-      return objectOrArray(def.in, value);
+      return objectOrArray(def.in, value) ?? objectOrArray(def.out, value);
     case 'lazy':
       return objectOrArray(def.getter(), value);
     case 'union': {
