@@ -9,7 +9,7 @@ import {
   type RecordedExample,
   type RecordedExamples,
 } from '@patchbay/contract/reference';
-import { ROLES } from '@patchbay/contract/roles';
+import { ROLES, type Role, TIERS } from '@patchbay/contract/roles';
 import { shellWord } from '../packages/cli/src/text.ts';
 
 const REST_ROOT = '/api/v1';
@@ -66,7 +66,7 @@ function chapter(
 }
 
 function section(reference: OperationReference, operations: readonly OperationReference[]): string {
-  const { definition, roles, example, errors } = reference;
+  const { definition, example, errors } = reference;
   const { method, path } = definition.rest;
   const own = errors.filter(kind => !commonErrors(operations).includes(kind));
   const forms = [
@@ -74,7 +74,7 @@ function section(reference: OperationReference, operations: readonly OperationRe
     `REST: \`${method} ${REST_ROOT}${path}\``,
     `Command: \`${command(reference)}\``,
     `Key: ${definition.rest.surface === 'agents' ? 'any user key' : 'scope `operator`'}`,
-    `Roles: ${roles.length === ROLES.length ? 'all' : roles.map(role => `\`${role}\``).join(', ')}`,
+    `Roles: ${rolesForm(reference)}`,
     `Effect: ${effect(reference)}`,
     ...(own.length > 0 ? [`Errors: ${codes(own)}`] : []),
   ];
@@ -86,6 +86,14 @@ function section(reference: OperationReference, operations: readonly OperationRe
     table(['answer', 'type'], answerRows(reference, operations)),
     ...(example ? [exampleOf(reference, example)] : []),
   ].join('\n\n');
+}
+
+function rolesForm({ definition: { tierWithout }, roles }: OperationReference): string {
+  const named = (list: readonly Role[]) => list.map(role => `\`${role}\``).join(', ');
+  const usual = roles.length === ROLES.length ? 'all' : named(roles);
+  return tierWithout
+    ? `${usual}; without \`${tierWithout.argument}\` only ${named(TIERS[tierWithout.tier])}`
+    : usual;
 }
 
 function toolForm({ definition: { name, tool, asText } }: OperationReference): string {

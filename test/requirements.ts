@@ -964,6 +964,8 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-56', 'chat_managed, group discussions and memory reads are not built'],
   ['E-57', 'own conversations; memories are not built'],
   ['E-59', 'list_agents, list_agent_configs and get_agent; the other tools of the tier are not built'],
+  ['E-58', 'read_audit_trail is not built'],
+  ['E-60', 'read_agent_logs without conversationId; the other tools of the tier are not built'],
   ['E-62', '12 of the 84 tools'],
   ['E-64', '12 of the 84 tools'],
   ['E-72', '12 of the 84 tools'],

@@ -314,6 +314,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     ['talk_to_agent', { agentId: 'demo', message: 'x' }],
     ['read_conversation', {}],
     ['read_conversation_log', {}],
+    ['read_agent_logs', {}],
   ] as const) {
     await provoke(operation, { ...args, conversationId: 'conv_none' });
     await provoke(operation, { ...args, conversationId }, editor.key);

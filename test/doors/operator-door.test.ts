@@ -52,6 +52,7 @@ const CATALOGUE: Record<string, Record<string, { required?: true; default?: unkn
   },
   get_agent: { agentId: { required: true }, version: {} },
   discover_agents: { filter: {}, environment: { default: 'production' } },
+  read_agent_logs: { agentId: {}, conversationId: {}, level: {}, limit: { default: 50 } },
   list_docs: {},
   read_docs: { name: { required: true } },
 };
@@ -243,6 +244,8 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
           ['patchbay-admin', 'patchbay-editor', 'patchbay-user', 'patchbay-viewer'] as const,
         ]),
       ),
+      // With a conversationId; the calls below have one (E-60 has the other half).
+      read_agent_logs: ['patchbay-admin', 'patchbay-viewer'],
       ...Object.fromEntries(
         ['list_agents', 'list_agent_configs', 'get_agent'].map(name => [
           name,
@@ -261,7 +264,8 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
         const person = await platform.addPerson(role === 'no role' ? [] : [role]);
         const admitted: string[] = [];
         for (const name of Object.keys(CATALOGUE)) {
-          const answer = await call(name, {}, person.key);
+          const scoped = name === 'read_agent_logs' ? { conversationId: 'conv_none' } : {};
+          const answer = await call(name, scoped, person.key);
           expect(answer.status).toBe(200);
           const error = toolError(answer);
           const refused = error?.errorCode === 'FORBIDDEN' && error.error.includes('requires one of roles');

@@ -9,7 +9,7 @@ const ONE_NODE_ONLY = {
 
 export interface PlatformKind {
   readonly kind: string;
-  start(options?: Pick<TestPlatformOptions, 'env'>): Promise<TestPlatform>;
+  start(options?: Pick<TestPlatformOptions, 'env' | 'overrides'>): Promise<TestPlatform>;
   lacks(need: keyof typeof ONE_NODE_ONLY): boolean;
 }
 

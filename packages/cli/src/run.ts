@@ -6,6 +6,7 @@ import { addChat } from './commands/chat.ts';
 import { addConnect } from './commands/connect.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addKeys } from './commands/keys.ts';
+import { addLogs } from './commands/logs.ts';
 import { addStdio } from './commands/stdio.ts';
 import { addUp } from './commands/up.ts';
 import type { Io } from './io.ts';
@@ -62,6 +63,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addAgents(program, io);
   addKeys(program, io);
   addCall(program, io);
+  addLogs(program, io);
   addDoctor(program, io);
   addStdio(program, io);
   return program;

@@ -32,6 +32,11 @@ export interface OperationDefinition<
    */
   readonly errors: readonly ErrorKind[];
   readonly tier: Tier;
+  /**
+   * Where one argument decides who may: a call without it needs this narrower tier (E-60, E-62). Lists show the operation to
+   * whom `tier` admits, who can call it with the argument.
+   */
+  readonly tierWithout?: { readonly argument: string; readonly tier: Tier };
   /** Listed at the operator door. The rest is for REST and the CLI. */
   readonly tool: boolean;
   readonly annotations: {

@@ -14,6 +14,7 @@ import {
   readConversationLog,
   talkToAgent,
 } from './operations/conversation.ts';
+import { readAgentLogs } from './operations/diagnostics.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
 import {
   createAgentKey,
@@ -37,6 +38,7 @@ export const OPERATIONS = [
   listAgents,
   listAgentConfigs,
   getAgent,
+  readAgentLogs,
   listDocs,
   readDocs,
   deployAgentFile,

@@ -10,6 +10,7 @@ import { systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
 import { createPlatform, DRAIN_MS, type Platform, type PlatformOverrides } from './platform.ts';
+import { createLogBuffer } from './records/log-buffer.ts';
 import { lockDataFolder } from './store/data-folder-lock.ts';
 
 export interface StartOptions {
@@ -46,7 +47,13 @@ export async function startPatchbay(
   overrides: PlatformOverrides = {},
 ): Promise<RunningPatchbay> {
   const { config, secrets, warnings } = loadConfig(options);
-  const logger = createLogger({ ...config.log, destination: options.logTo, clock: systemClock });
+  const logBuffer = createLogBuffer();
+  const logger = createLogger({
+    ...config.log,
+    destination: options.logTo,
+    clock: systemClock,
+    onLine: logBuffer.add,
+  });
   for (const warning of warnings) logger.warn(warning);
 
   await using undo = new AsyncDisposableStack();
@@ -63,6 +70,7 @@ export async function startPatchbay(
       nodeId: await nodeIdOf(folder.folder),
       localOwnerToken,
       logger,
+      logBuffer,
     },
     overrides,
   );

@@ -25,6 +25,8 @@ import type { Logger } from './kernel/logger.ts';
 import type { Principal } from './kernel/principal.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
+import type { LogBuffer } from './records/log-buffer.ts';
+import { createLogs } from './records/logs.ts';
 import { createMetrics } from './records/metrics.ts';
 import { createAnnouncer } from './store/events.ts';
 import { createJobs } from './store/jobs.ts';
@@ -70,6 +72,8 @@ export async function createPlatform(
     readonly nodeId: string;
     readonly localOwnerToken: string;
     readonly logger: Logger;
+    /** Where the logger leaves its lines. */
+    readonly logBuffer: LogBuffer;
   },
   overrides: PlatformOverrides = {},
 ): Promise<Platform> {
@@ -77,8 +81,22 @@ export async function createPlatform(
   const clock = overrides.clock ?? systemClock;
   const stepTypes = overrides.stepTypes ?? STEP_TYPES;
 
+  const part = (name: string) => logger.child({ part: name });
+
   await using undo = new AsyncDisposableStack();
-  const store = undo.adopt(await openStore(options.database, { logger }), opened => opened.close());
+  const store = undo.adopt(await openStore(options.database, { logger: part('store') }), opened =>
+    opened.close(),
+  );
+  const logs = createLogs({
+    buffer: options.logBuffer,
+    store,
+    clock,
+    nodeId,
+    keepDays: config.log.keepDays,
+    logger: part('logs'),
+  });
+  // Closed after all that may still log, and before the store.
+  undo.defer(() => logs.close());
   const users = createUsers({ store, clock });
   const { owner, created: firstStart } = await users.ensureOwner();
   const sessionSecret = await store.commit(db =>
@@ -87,16 +105,16 @@ export async function createPlatform(
 
   const metrics = createMetrics();
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
-  const announce = createAnnouncer({ store, logger });
+  const announce = createAnnouncer({ store, logger: part('news') });
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
   const keys = createKeys({ store, clock });
-  const deployments = createDeployments({ store, stepTypes, clock, logger });
+  const deployments = createDeployments({ store, stepTypes, clock, logger: part('deployments') });
   const turns = createTurns({
     store,
     deployments,
     clock,
     nodeId,
-    logger,
+    logger: part('turns'),
     turnTimeoutMs: config.turn.timeoutSeconds * 1000,
     maxInputChars: config.conversation.maxInputChars,
     idempotencyHours: config.idempotency.hours,
@@ -114,6 +132,7 @@ export async function createPlatform(
       docs,
       keys,
       ownAgents: createOwnAgents({ store }),
+      logs,
     }),
     metrics.accessDenied,
   );
@@ -154,7 +173,7 @@ export async function createPlatform(
   undo.defer(() => turns.close(DRAIN_MS));
 
   const app = createHttpApp({
-    logger,
+    logger: part('doors'),
     metrics,
     operations,
     operatorEndpoint,
@@ -188,9 +207,12 @@ export async function createPlatform(
     store,
     clock,
     nodeId,
-    logger,
+    logger: part('jobs'),
     onEnd: metrics.job,
-    kinds: { 'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() } },
+    kinds: {
+      'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
+      'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
+    },
   });
   undo.defer(() => jobs.stop());
   await jobs.start();

@@ -52,7 +52,7 @@ describe('without any configuration', () => {
         idempotency: { hours: 24 },
         session: { days: 7 },
         http: { maxBodyBytes: 4 * 1024 * 1024 },
-        log: { level: 'info', format: 'auto' },
+        log: { level: 'info', format: 'auto', keepDays: 30 },
       },
       secrets: { databaseUrl: undefined },
       warnings: [],
@@ -106,6 +106,7 @@ describe('sources', () => {
       'http.maxBodyBytes': ['1048576', 1_048_576, 1_048_576],
       'log.level': ['error', 'error', 'error'],
       'log.format': ['pretty', 'pretty', 'pretty'],
+      'log.keepDays': ['7', 7, 7],
     };
     expect(Object.keys(values)).toEqual(SETTINGS.map(({ key }) => key));
     for (const { key, variable } of SETTINGS) {

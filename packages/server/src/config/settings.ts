@@ -196,6 +196,10 @@ export const settingsSchema = z.object({
       description:
         'JSON lines, or short readable ones. `auto` is `pretty` on a terminal and `json` elsewhere.',
     }),
+    keepDays: whole(1, 3650).default(30).meta({
+      description:
+        'Days that warnings and errors stay in the database, for `read_agent_logs`; never more than the latest 100 000 or so.',
+    }),
   }),
 });
 

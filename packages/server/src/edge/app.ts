@@ -145,7 +145,8 @@ export function createHttpApp(deps: {
     }
     const { principal, agent } = outcome.value;
     const card = { agentId: agent.id, name: agent.name, description: agent.description };
-    return agentEndpoint.serve(c.req.raw, { principal, card, ...scope });
+    const log = scope.log.child({ agentId: agent.id, userId: principal.id });
+    return agentEndpoint.serve(c.req.raw, { principal, card, ...scope, log });
   });
 
   app.notFound(c => {

@@ -54,6 +54,11 @@ export function scopeOf(principal: Principal): Scope {
   return isAdmin(principal) ? { kind: 'all' } : { kind: 'owned', ownerId: principal.id };
 }
 
+/** To see why something failed on the server (E-24): an admin. Others hear that it failed, and what. */
+export function maySeeLogDetails(principal: Principal): boolean {
+  return isAdmin(principal);
+}
+
 function reaches(principal: Principal, access: Access, ownerId: string): boolean {
   return ownerId === principal.id || (access === 'own-or-admin' && isAdmin(principal));
 }

@@ -5,16 +5,18 @@ import { type DescribedError, redactFields, redactText } from './redact.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
+/** Fields that cost something to find are given as a function, called only when the line is written. */
+export type LogFieldsSource = LogFields | (() => LogFields);
 
 /**
  * Where parts say what happened. The message is a fixed sentence, what varies goes into the fields; an error goes in as
  * `{ error }`. Secrets are taken out of both (`redact.ts`), so a line never holds one and never forges another line.
  */
 export interface Logger {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFieldsSource): void;
+  info(message: string, fields?: LogFieldsSource): void;
+  warn(message: string, fields?: LogFieldsSource): void;
+  error(message: string, fields?: LogFieldsSource): void;
   /** A logger whose lines carry these fields too. */
   child(fields: LogFields): Logger;
 }
@@ -25,16 +27,27 @@ export interface LogDestination {
   readonly isTTY?: boolean | undefined;
 }
 
+/** A line as it was written, without its secrets. */
+export interface LogLine {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
 export interface LoggerOptions {
   readonly level: LogLevel;
   /** `auto` is `pretty` on a terminal and `json` elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
   readonly destination: LogDestination;
   readonly clock: Pick<Clock, 'now'>;
+  /** Told about each line that is written. Must not throw, and must not log. */
+  readonly onLine?: ((line: LogLine) => void) | undefined;
 }
 
 export function createLogger(options: LoggerOptions): Logger {
-  const { destination, clock } = options;
+  const { destination, clock, onLine } = options;
   const pretty = options.format === 'pretty' || (options.format === 'auto' && destination.isTTY === true);
   const write = pretty
     ? (line: string) => destination.write(prettyLines(JSON.parse(line)))
@@ -49,7 +62,8 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     { write },
   );
-  return loggerWith(sink, {});
+  const tell = onLine && ((line: Omit<LogLine, 'at'>) => onLine({ at: clock.now(), ...line }));
+  return loggerWith(sink, tell, {});
 }
 
 /** pino's own members of a line; a field of that name would write a second one. */
@@ -57,24 +71,31 @@ const OWN_MEMBERS = ['level', 'time', 'message'] as const;
 
 type Sink = ReturnType<typeof pino<never>>;
 
-function loggerWith(sink: Sink, bound: LogFields): Logger {
-  const log = (level: LogLevel, message: string, fields: LogFields | undefined) => {
+function loggerWith(
+  sink: Sink,
+  tell: ((line: Omit<LogLine, 'at'>) => void) | undefined,
+  bound: LogFields,
+): Logger {
+  const log = (level: LogLevel, message: string, source: LogFieldsSource | undefined) => {
     // Redacting costs more than writing: a line below the level costs neither.
     if (!sink.isLevelEnabled(level)) return;
+    const fields = typeof source === 'function' ? source() : source;
     const safe = redactFields(fields ? { ...bound, ...fields } : bound);
     for (const name of OWN_MEMBERS) {
       if (!(name in safe)) continue;
       safe[`${name}_`] = safe[name];
       delete safe[name];
     }
-    sink[level](safe, redactText(String(message)));
+    const text = redactText(String(message));
+    sink[level](safe, text);
+    tell?.({ level, message: text, fields: safe });
   };
   return {
     debug: (message, fields) => log('debug', message, fields),
     info: (message, fields) => log('info', message, fields),
     warn: (message, fields) => log('warn', message, fields),
     error: (message, fields) => log('error', message, fields),
-    child: fields => loggerWith(sink, { ...bound, ...fields }),
+    child: fields => loggerWith(sink, tell, { ...bound, ...fields }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
+import type { Logs } from '../records/logs.ts';
 import { deployAgentFile } from './agents/deploy_agent_file.ts';
 import { discoverAgents } from './agents/discover_agents.ts';
 import { getAgent } from './agents/get_agent.ts';
@@ -17,6 +18,7 @@ import { listConversations } from './conversation/list_conversations.ts';
 import { readConversation } from './conversation/read_conversation.ts';
 import { readConversationLog } from './conversation/read_conversation_log.ts';
 import { talkToAgent } from './conversation/talk_to_agent.ts';
+import { readAgentLogs } from './diagnostics/read_agent_logs.ts';
 import { listDocs } from './docs/list_docs.ts';
 import { readDocs } from './docs/read_docs.ts';
 import { createAgentKey } from './keys/create_agent_key.ts';
@@ -39,8 +41,9 @@ export function createHandlers(parts: {
   readonly docs: DocsPages;
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
+  readonly logs: Logs;
 }): OperationHandlers {
-  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents } = parts;
+  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents, logs } = parts;
   return {
     discover_agents: discoverAgents(catalogue),
     chat_with_agent: chatWithAgent(turns),
@@ -52,6 +55,7 @@ export function createHandlers(parts: {
     list_agents: listAgents(catalogue),
     list_agent_configs: listAgentConfigs(catalogue),
     get_agent: getAgent(catalogue),
+    read_agent_logs: readAgentLogs(conversations, logs),
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),

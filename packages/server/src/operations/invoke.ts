@@ -1,6 +1,6 @@
 import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
-import { opensTier, TIERS } from '@patchbay/contract/roles';
+import { opensTier, TIERS, type Tier } from '@patchbay/contract/roles';
 import type { z } from 'zod';
 import { PlatformError, toPlatformError } from '../kernel/errors.ts';
 import type { Principal } from '../kernel/principal.ts';
@@ -37,13 +37,13 @@ export function createOperations(
     find: name => byName.get(name),
     admits,
     async invoke(definition, args, call) {
-      if (!admits(definition, call.principal)) {
-        throw new PlatformError(
-          'forbidden',
-          `${definition.name} requires one of roles: ${TIERS[definition.tier].join(', ')}.`,
-        );
-      }
+      requireTier(definition.name, definition.tier, call.principal);
       const input = parseArguments(definition, args);
+      const { tierWithout } = definition;
+      if (tierWithout && input[tierWithout.argument] === undefined) {
+        const what = `${definition.name} without ${tierWithout.argument}`;
+        requireTier(what, tierWithout.tier, call.principal);
+      }
       try {
         // The table of handlers pairs each name with its own input and output types.
         const handler = handlers[definition.name] as OperationHandler<OperationName>;
@@ -55,6 +55,11 @@ export function createOperations(
       }
     },
   };
+}
+
+function requireTier(what: string, tier: Tier, { roles }: Principal): void {
+  if (opensTier(tier, roles)) return;
+  throw new PlatformError('forbidden', `${what} requires one of roles: ${TIERS[tier].join(', ')}.`);
 }
 
 /**

@@ -130,6 +130,22 @@ export interface Schema {
     answer: string | null;
     expires_at: number;
   };
+  log_entries: {
+    id: string;
+    /** On the clock of the node. */
+    at: number;
+    level: string;
+    logger_name: string;
+    message: string;
+    environment: string | null;
+    agent_id: string | null;
+    agent_version: number | null;
+    conversation_id: string | null;
+    user_id: string | null;
+    instance_id: string;
+    /** JSON of what else the line had. */
+    details: string | null;
+  };
   jobs: {
     id: string;
     kind: string;

@@ -15,6 +15,8 @@ import { toTranscript } from './transcript.ts';
 
 /** What conversations hold, for their owners and admins. Rejects with `not_found` and `forbidden`, in the same words everywhere. */
 export interface Conversations {
+  /** The conversation itself, for what is told about it elsewhere. */
+  find(principal: Principal, conversationId: string): Promise<ConversationRecord>;
   read(
     principal: Principal,
     request: {
@@ -52,6 +54,8 @@ export function createConversations(deps: { readonly store: Store }): Conversati
   }
 
   return {
+    find,
+
     async read(principal, { conversationId, currentStepOnly, returnDetailed, returningFields }) {
       const conversation = await find(principal, conversationId);
       const steps = await listConversationSteps(store.db, conversationId, {

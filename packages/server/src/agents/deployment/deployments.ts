@@ -64,7 +64,11 @@ export function createDeployments(deps: {
       // A database that does not answer says nothing about the agent.
       if (!(thrown instanceof PlatformError || thrown instanceof Fault)) throw thrown;
       if (!brokenBefore) {
-        logger?.error('A deployed agent cannot be compiled', { agentId, version, error: thrown });
+        logger?.error('A deployed agent cannot be compiled', {
+          agentId,
+          agentVersion: version,
+          error: thrown,
+        });
         await note(agentId, version, 'ERROR');
       }
       return undefined;
@@ -74,7 +78,9 @@ export function createDeployments(deps: {
   async function note(agentId: string, version: number, status: DeploymentStatus): Promise<void> {
     await store
       .commit(db => noteDeploymentStatus(db, { agentId, agentVersion: version }, status))
-      .catch(error => logger?.warn('The status of an agent could not be noted', { agentId, version, error }));
+      .catch(error =>
+        logger?.warn('The status of an agent could not be noted', { agentId, agentVersion: version, error }),
+      );
   }
 
   function attempt(agentId: string, version: number, brokenBefore: boolean): Attempt {

@@ -11,6 +11,7 @@ import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
 import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { createTurnBudget } from './turn-budget.ts';
+import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
 import {
   CONVERSATION_END,
   countActions,
@@ -79,9 +80,11 @@ export async function runTurn(
       keeper.signal.throwIfAborted();
       await keeper.stop();
       const answer = await commitTurn(deps, claim, played);
+      logPlayedTurn(deps.logger, claim, played);
       return { answer, failure: played.failure };
     } catch (thrown) {
       await keeper.stop();
+      logLostTurn(deps.logger, claim, thrown);
       await releaseClaim(deps, claim);
       throw thrown;
     }
@@ -89,7 +92,8 @@ export async function runTurn(
 }
 
 /** Gives a claimed turn back with nothing done: lease and key are free, a conversation that was to start is gone. */
-export async function releaseClaim(deps: TurnParts, { lease, key }: TurnClaim): Promise<void> {
+export async function releaseClaim(deps: TurnParts, claim: TurnClaim): Promise<void> {
+  const { lease, key } = claim;
   try {
     await deps.store.commit(async db => {
       await releaseConversation(db, lease);
@@ -97,10 +101,7 @@ export async function releaseClaim(deps: TurnParts, { lease, key }: TurnClaim): 
     });
   } catch (cause) {
     // The caller has its own error already; the lease ends by itself.
-    deps.logger?.warn('A turn could not be given back', {
-      conversationId: lease.conversationId,
-      error: cause,
-    });
+    deps.logger?.warn('A turn could not be given back', { ...turnFields(claim), error: cause });
   }
 }
 
@@ -239,8 +240,7 @@ function stepFailed(
 ): PlatformError {
   const { conversationId } = claim.lease;
   deps.logger?.error('A step of a turn failed', {
-    conversationId,
-    agentId: claim.agentId,
+    ...turnFields(claim),
     step: task.taskId,
     error: cause,
   });

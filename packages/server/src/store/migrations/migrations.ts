@@ -4,6 +4,7 @@ import type { MigrationWords, OpenedEngine } from '../engines/opened-engine.ts';
 import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
 import { foundation } from './0001-foundation.ts';
+import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
@@ -13,7 +14,7 @@ export interface Migration {
 }
 
 /** In order; the position, counted from 1, is the number. */
-export const MIGRATIONS: readonly Migration[] = [foundation, deployment];
+export const MIGRATIONS: readonly Migration[] = [foundation, records, deployment];
 
 interface Applied {
   migrations: { number: number; name: string; applied_at: number };
