@@ -62,6 +62,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       turnTimeoutMs: 60_000,
       maxInputChars: 200_000,
       idempotencyHours: 24,
+      deploymentEnv: 'development',
       ...overrides,
       ...more,
     });

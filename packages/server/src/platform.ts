@@ -118,6 +118,7 @@ export async function createPlatform(
     turnTimeoutMs: config.turn.timeoutSeconds * 1000,
     maxInputChars: config.conversation.maxInputChars,
     idempotencyHours: config.idempotency.hours,
+    deploymentEnv: config.deployment.env,
     onTurnEnd: metrics.turn,
   });
   const conversations = createConversations({ store });

@@ -175,6 +175,14 @@ export const settingsSchema = z.object({
       description: 'Characters one message may have. A longer one is refused before anything runs.',
     }),
   }),
+  deployment: z.object({
+    env: text('must be a word, such as production', value => /^[\w.-]{1,64}$/.test(value))
+      .default('development')
+      .meta({
+        description:
+          'What kind of installation this is. Rules ask for it with `deploymentContext`; nothing else depends on it.',
+      }),
+  }),
   idempotency: z.object({
     hours: whole(1, 720).default(24).meta({
       description: 'Hours an idempotency key is remembered with its answer.',

@@ -6,6 +6,7 @@ import { agentOf, contentDocuments, parseAgentFile, workflowOf } from '../docume
 import { runSteps } from '../turn/run-steps.ts';
 import { testTools } from '../turn/steps/test-turn.ts';
 import { STEP_TYPES } from '../turn/steps.ts';
+import { readCallerContext } from '../turn/turn-context.ts';
 import { createTurnMemory, parseCounters, toConversationOutput, toPastStep } from '../turn/turn-memory.ts';
 import { DEMO_AGENT_FILE } from './demo-agent.ts';
 
@@ -31,7 +32,7 @@ async function answers(...inputs: (string | undefined)[]) {
       counters,
       last,
       properties: {},
-      context: {},
+      context: readCallerContext(),
       now: systemClock.now,
     });
     const { failure } = await runSteps(agent, turns.length, memory, testTools('conv_x'));

@@ -13,6 +13,16 @@ const inputIs = (expressions: string, more: object = {}) => ({
   configs: { expressions, ...more },
 });
 
+/** Each rule depends on the one before it; the first on the last, or on none. */
+function chain(count: number, isLoop = false) {
+  const on = (i: number) => [{ type: 'dependency', configs: { reference: `r${i}` } }];
+  const rules = Array.from({ length: count }, (_, i) => ({
+    name: `r${i}`,
+    conditions: i > 0 ? on(i - 1) : isLoop ? on(count - 1) : [],
+  }));
+  return { behaviorGroups: [{ name: 'g', rules }] };
+}
+
 describe('a rules document', () => {
   it('fills in the documented defaults', () => {
     expect(save(withConditions(inputIs('greeting(*)')))).toEqual({
@@ -65,9 +75,55 @@ describe('a rules document', () => {
       'field "appendAction" at $.appendAction',
     ],
     [
-      'a condition not built',
-      withConditions({ type: 'contextmatcher', configs: {} }),
-      'supported conditions are',
+      'an unknown condition',
+      withConditions({ type: 'moonmatcher', configs: {} }),
+      'supported conditions are inputmatcher, actionmatcher, contextmatcher',
+    ],
+    [
+      'a contextmatcher without what it compares with',
+      withConditions({
+        type: 'contextmatcher',
+        configs: { contextKey: 'a', contextType: 'object', string: 'x' },
+      }),
+      'must give "objectKeyPath" for contextType "object"',
+    ],
+    [
+      'a contextmatcher for lists',
+      withConditions({ type: 'contextmatcher', configs: { contextKey: 'a', contextType: 'array' } }),
+      'field "contextType"',
+    ],
+    [
+      'a dynamicvaluematcher that compares twice',
+      withConditions({
+        type: 'dynamicvaluematcher',
+        configs: { valuePath: 'input', equals: 'a', contains: 'b' },
+      }),
+      'must give "equals" or "contains"',
+    ],
+    [
+      'a media type that is none',
+      withConditions({ type: 'contentTypeMatcher', configs: { mimeType: 'png' } }),
+      'must be a media type',
+    ],
+    [
+      'a deploymentContext that asks for nothing',
+      withConditions({ type: 'deploymentContext', configs: {} }),
+      'must give "when" or "tagMatches"',
+    ],
+    [
+      'a dependency on nobody',
+      withConditions({ type: 'dependency', configs: { reference: 'x' } }),
+      'hold a dependency on "x", and there is no rule of this name',
+    ],
+    [
+      'a rule that depends on itself',
+      withConditions({ type: 'negation', conditions: [{ type: 'dependency', configs: { reference: 'r' } }] }),
+      'hold dependencies in a loop: "r" asks for "r"',
+    ],
+    [
+      'dependencies in a loop',
+      chain(3, true),
+      'hold dependencies in a loop: "r0" asks for "r2" asks for "r1" asks for "r0"',
     ],
     [
       'an unknown option deep inside',
@@ -157,6 +213,7 @@ describe('a rules document', () => {
       groups(1, rules(4, nested(27, ever))),
       'at most 100 conditions with anyStep or never together',
     ],
+    ['rules that ask for each other in a row', chain(101), chain(102), 'at most 100 links'],
     [
       'actions',
       withRule({ actions: Array(20).fill('a') }),

@@ -27,15 +27,29 @@ export const DATA_SHAPE = {
 
 export type DataPath = readonly (string | number)[];
 
+const MAX_PATH = 1_000;
+
 /** Reads `memory.current.actions[0]`; a text that is no path to known data gives the problem as a phrase. */
 export function parseDataPath(text: string): DataPath | string {
-  if (!/^[^.[\]\s]+(\.[^.[\]\s]+|\[\d{1,9}\])*$/.test(text)) {
+  const path = readSegments(text);
+  if (typeof path?.[0] !== 'string')
     return 'must be a path such as "memory.current.actions" or "properties.items[0]"';
-  }
-  const path = [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
+  return dataPathProblem(path!) ?? path!;
+}
+
+/** Reads a path into data nobody knows beforehand, also as JSONPath writes it: `$.user.name`. */
+export function parsePath(text: string): DataPath | string {
+  return (
+    readSegments(text.replace(/^\$\.?(?=.)/, '')) ?? 'must be a path such as "user.names[0]" or "$.user.name"'
+  );
+}
+
+function readSegments(text: string): DataPath | undefined {
+  if (text.length > MAX_PATH || !/^([^.[\]\s]+|\[\d{1,9}\])(\.[^.[\]\s]+|\[\d{1,9}\])*$/.test(text))
+    return undefined;
+  return [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
     index === undefined ? name : Number(index),
   );
-  return dataPathProblem(path) ?? path;
 }
 
 /** What is wrong with a path, as a phrase; a segment that is no text is only known in the turn and accepted. */

@@ -40,13 +40,21 @@ export interface Attachment {
 /** How long a property lasts: this turn, or as long as the conversation. */
 export type PropertyScope = 'step' | 'conversation';
 
+/** What a value of the context is meant as (platform.md 1.7). */
+export type ContextType = 'string' | 'expressions' | 'object' | 'array';
+
 /**
  * The memory of one turn. Steps read and write it, never each other (architecture section 3). Its members are the
  * well-known keys of platform.md 1.7; `remember` keeps anything else.
  */
 export interface TurnMemory {
-  /** What the person said; `undefined` in the greeting turn, which starts with the action CONVERSATION_START. */
+  /**
+   * What the person said; `undefined` in the greeting turn, which starts with the action CONVERSATION_START. A placeholder when it
+   * is a secret.
+   */
   readonly input: string | undefined;
+  /** A secret the person gave, for a step that keeps secrets; nothing else may show or keep it. */
+  readonly secretInput: string | undefined;
   expressions: string[];
   intents: string[];
   actions: string[];
@@ -66,6 +74,13 @@ export interface TurnMemory {
   readonly attachments: readonly Attachment[];
   /** Values sent with the message, such as `mcp` = "true". */
   readonly context: Readonly<Record<string, unknown>>;
+  /** What each value of the context is meant as. */
+  readonly contextTypes: Readonly<Record<string, ContextType>>;
+  /** What the caller has the agent say, besides what its rules decide: said as it is, and no template. */
+  readonly injected: {
+    readonly output: readonly OutputItem[];
+    readonly quickReplies: readonly QuickReply[];
+  };
   /** Keeps a value under its key in this turn's record. */
   remember(key: string, value: unknown): void;
   readonly remembered: readonly StepDatum[];
@@ -94,6 +109,8 @@ export interface StepTools {
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
   readonly budget: TurnBudget;
+  /** What kind of installation this is, as its settings say, such as `development`. */
+  readonly deploymentEnv: string;
   readonly conversation: {
     readonly conversationId: string;
     readonly agentId: string;

@@ -44,7 +44,7 @@ export interface TurnRequest {
   readonly environment?: Environment | undefined;
   /** What the person says. May only be left out where a conversation is started. */
   readonly input?: string | undefined;
-  /** Values for the agent besides the message. */
+  /** Values for the agent besides the message; see `readCallerContext`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Files of the caller's that come with the message; whoever asks has checked them. */
   readonly attachments?: readonly Attachment[] | undefined;

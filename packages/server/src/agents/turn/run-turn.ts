@@ -11,6 +11,7 @@ import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
 import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { createTurnBudget } from './turn-budget.ts';
+import type { TurnContext } from './turn-context.ts';
 import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
 import {
   CONVERSATION_END,
@@ -43,7 +44,7 @@ export interface TurnReader {
 /** What the claim has to say to the agent. */
 export interface TurnMessage {
   readonly input: string | undefined;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: TurnContext;
   readonly attachments: readonly Attachment[];
 }
 
@@ -117,6 +118,8 @@ interface PlayedTurn {
   readonly failure: StepsRun['failure'];
 }
 
+const NOTHING: TurnContext['injected'] = { output: [], quickReplies: [] };
+
 async function playTurn(
   deps: TurnParts,
   claim: TurnClaim,
@@ -141,7 +144,8 @@ async function playTurn(
       counters,
       last: past,
       properties,
-      context: message.context,
+      // What comes with a message is said in answer to it, and not in the greeting before.
+      context: input === message.input ? message.context : { ...message.context, injected: NOTHING },
       attachments: input === undefined ? [] : message.attachments,
       now: () => deps.clock.now(),
     });
@@ -149,7 +153,7 @@ async function playTurn(
     const run = await runSteps(agent, index, memory, tools);
     const at = deps.clock.now();
     const output = toConversationOutput(memory, run.failure ? [run.failure.task] : []);
-    steps.push({ index, input, data: toStepData(memory, at), output, createdAt: at });
+    steps.push({ index, input: memory.input, data: toStepData(memory, at), output, createdAt: at });
     audit.push(...run.audit);
     countActions(counters, memory.actions);
     failure = run.failure;
@@ -171,6 +175,7 @@ function toolsOf(deps: TurnParts, claim: TurnClaim, signal: AbortSignal): StepTo
     clock: deps.clock,
     signal,
     budget: createTurnBudget({ clock: deps.clock, signal, turnstile: deps.turnstile }),
+    deploymentEnv: deps.deploymentEnv,
     conversation: {
       conversationId: claim.lease.conversationId,
       agentId: claim.agentId,

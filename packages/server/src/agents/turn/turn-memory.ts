@@ -1,11 +1,17 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Attachment, Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** Action every greeting turn starts with (platform.md 3.1). */
 const CONVERSATION_START = 'CONVERSATION_START';
 /** Action that ends the conversation after the turn that raised it. */
 export const CONVERSATION_END = 'CONVERSATION_END';
+
+/** Flag of the context: what the person says is a secret (platform.md 1.7). */
+const SECRET_INPUT = 'secretInput';
+/** Stands for a secret wherever what was said is shown or stored. */
+const SECRET_PLACEHOLDER = '<secret input>';
 
 /** The memory with what only the turn itself sets. */
 export interface RunningMemory extends TurnMemory {
@@ -25,7 +31,7 @@ export function createTurnMemory(start: {
   readonly counters: Counters;
   readonly last: PastStep | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: TurnContext;
   readonly attachments?: readonly Attachment[] | undefined;
   readonly now: () => number;
 }): RunningMemory {
@@ -34,8 +40,11 @@ export function createTurnMemory(start: {
   const properties = withoutPrototype(start.properties);
   /** The size of what was set in this turn bounds it well enough: what was there before was bounded alike. */
   let characters = 0;
+  const { values, types, injected } = start.context;
+  const isSecret = start.input !== undefined && String(values[SECRET_INPUT]) === 'true';
   return {
-    input: start.input,
+    input: isSecret ? SECRET_PLACEHOLDER : start.input,
+    secretInput: isSecret ? start.input : undefined,
     expressions: [],
     intents: [],
     actions: start.input === undefined ? [CONVERSATION_START] : [],
@@ -58,7 +67,9 @@ export function createTurnMemory(start: {
     },
     calls: withoutPrototype({}),
     attachments: start.attachments ?? [],
-    context: start.context,
+    context: values,
+    contextTypes: types,
+    injected,
     workflowId: undefined,
     remembered,
     remember(key, value) {

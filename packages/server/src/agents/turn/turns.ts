@@ -6,8 +6,9 @@ import { deleteUnbornConversations, releaseConversationsOf } from '../../store/t
 import { deleteExpiredIdempotencyKeys } from '../../store/tables/idempotency-keys.ts';
 import type { Deployments } from '../deployment/deployments.ts';
 import { type Admission, admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
-import { releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
+import { releaseClaim, runTurn, type TurnMessage, type TurnReader } from './run-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
+import { readCallerContext, type TurnContext } from './turn-context.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
 
 export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
@@ -22,6 +23,8 @@ export interface TurnDeps {
   readonly logger?: Logger | undefined;
   readonly turnTimeoutMs: number;
   readonly maxInputChars: number;
+  /** What kind of installation this is: conditions may ask for it. */
+  readonly deploymentEnv: string;
   /** How long an answer is kept for repeats of the call. */
   readonly idempotencyHours: number;
   /** Told how each turn ended and how many milliseconds it took. */
@@ -101,14 +104,20 @@ export function createTurns(given: TurnDeps): Turns {
     if (open.size > 0) deps.logger?.warn('Turns are left to their leases', { turns: open.size });
   }
 
-  async function admit(request: TurnRequest, ended: () => void): Promise<Admission<ClaimedTurn>> {
+  async function admit(
+    request: TurnRequest,
+    context: TurnContext,
+    ended: () => void,
+  ): Promise<Admission<ClaimedTurn>> {
     const admission = await store.commit(db => admitTurn(db, deps, request));
-    return admission.kind === 'claimed' ? claimedTurn(admission.turn, request, ended) : admission;
+    if (admission.kind !== 'claimed') return admission;
+    const message = { input: request.input, context, attachments: request.attachments ?? [] };
+    return claimedTurn(admission.turn, message, ended);
   }
 
   async function claimedTurn(
     claim: TurnClaim,
-    request: TurnRequest,
+    message: TurnMessage,
     ended: () => void,
   ): Promise<Admission<ClaimedTurn>> {
     const agent = await deployments.compiled(claim.agentId, claim.agentVersion).catch(async thrown => {
@@ -122,11 +131,6 @@ export function createTurns(given: TurnDeps): Turns {
         refusal: { reason: 'agent_unavailable', agentId: claim.agentId, why: 'error' },
       };
     }
-    const message = {
-      input: request.input,
-      context: request.context ?? {},
-      attachments: request.attachments ?? [],
-    };
     return {
       kind: 'claimed',
       turn: {
@@ -154,11 +158,12 @@ export function createTurns(given: TurnDeps): Turns {
   return {
     async admitTurn(request) {
       checkRequest(request, deps.maxInputChars);
+      const context = readCallerContext(request.context);
       if (closed) return { kind: 'refused', refusal: { reason: 'stopping' } };
       const ended = begin();
       let admission: Admission<ClaimedTurn> | undefined;
       try {
-        admission = await admit(request, ended);
+        admission = await admit(request, context, ended);
         return admission;
       } finally {
         if (admission?.kind !== 'claimed') ended();

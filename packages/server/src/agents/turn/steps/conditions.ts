@@ -1,5 +1,5 @@
 import type { ConditionDocument } from '../../document/rules.ts';
-import { type DataPath, parseDataPath, readDataPath } from '../../language/data-path.ts';
+import { type DataPath, parseDataPath, parsePath, readDataPath } from '../../language/data-path.ts';
 import {
   countNames,
   type Expression,
@@ -21,6 +21,8 @@ export interface TurnView {
   readonly tools: StepTools;
   readonly now: StepFacts;
   readonly last: StepFacts | undefined;
+  /** How the rules of a name came out that others have asked for in this turn. */
+  readonly asked: Map<string, ConditionState>;
 }
 
 export type Condition = (turn: TurnView) => ConditionState;
@@ -40,8 +42,21 @@ type Matches = (step: StepFacts, budget: TurnBudget) => boolean;
  */
 export type LookBacks = Map<string, Matches>;
 
+/** What the conditions of a rule set share while they are compiled. */
+export interface RuleSet {
+  readonly lookBacks: LookBacks;
+  /** The conditions of the rules of each name, for those that depend on them. */
+  readonly rules: Map<string, Condition[]>;
+}
+
 export function viewTurn(memory: TurnMemory, tools: StepTools): TurnView {
-  return { memory, tools, now: factsOf(memory), last: memory.last && factsOf(memory.last) };
+  return {
+    memory,
+    tools,
+    now: factsOf(memory),
+    last: memory.last && factsOf(memory.last),
+    asked: new Map(),
+  };
 }
 
 export function factsOf({
@@ -64,10 +79,11 @@ export function factsOf({
   };
 }
 
-/** What the condition asks about the whole conversation is added to `lookBacks`. */
-export function compileCondition(document: ConditionDocument, lookBacks: LookBacks): Condition {
+/** What the condition asks about the whole conversation is added to the look-backs of the set. */
+export function compileCondition(document: ConditionDocument, set: RuleSet): Condition {
+  const { lookBacks } = set;
   const compileAll = (conditions: readonly ConditionDocument[]) =>
-    conditions.map(condition => compileCondition(condition, lookBacks));
+    conditions.map(condition => compileCondition(condition, set));
   switch (document.type) {
     case 'inputmatcher': {
       const patterns = parseExpressions(document.configs.expressions)!;
@@ -83,10 +99,20 @@ export function compileCondition(document: ConditionDocument, lookBacks: LookBac
       );
       return inTurns(document.configs.occurrence, matches, keyOf('action', patterns), lookBacks);
     }
-    case 'occurrence':
-      return occurrence(document.configs);
+    case 'contextmatcher':
+      return contextMatcher(document.configs);
+    case 'dynamicvaluematcher':
+      return dynamicValueMatcher(document.configs);
     case 'sizematcher':
       return sizeMatcher(document.configs);
+    case 'occurrence':
+      return occurrence(document.configs);
+    case 'dependency':
+      return dependency(document.configs.reference, set.rules);
+    case 'contentTypeMatcher':
+      return contentTypeMatcher(document.configs);
+    case 'deploymentContext':
+      return deploymentContext(document.configs);
     case 'connector': {
       const children = compileAll(document.conditions);
       return document.configs.operator === 'AND' ? and(children) : or(children);
@@ -179,7 +205,119 @@ function matchesInput(patterns: readonly Expression[], { input, expressions }: S
   return first?.name === 'empty' && second === undefined && expressions.length === 0 && !input?.trim();
 }
 
-function occurrence(configs: Extract<ConditionDocument, { type: 'occurrence' }>['configs']): Condition {
+type Configs<Type extends ConditionDocument['type']> = Extract<
+  ConditionDocument,
+  { readonly type: Type; readonly configs: unknown }
+>['configs'];
+
+/** A context of another type than the condition is about never matches, nor does one that is not there. */
+function contextMatcher(configs: Configs<'contextmatcher'>): Condition {
+  const { contextKey, contextType } = configs;
+  const matches = contextTest(configs);
+  return ({ memory, tools }) => {
+    const has =
+      Object.hasOwn(memory.contextTypes, contextKey) && memory.contextTypes[contextKey] === contextType;
+    return stateOf(has && matches(memory.context[contextKey], tools.budget));
+  };
+}
+
+function contextTest(configs: Configs<'contextmatcher'>): (value: unknown, budget: TurnBudget) => boolean {
+  switch (configs.contextType) {
+    case 'string':
+      return value => String(value) === configs.string;
+    case 'expressions': {
+      const patterns = parseExpressions(configs.expressions!)!;
+      const names = countNames(patterns);
+      return (value, budget) => {
+        const facts = parseExpressions(String(value)) ?? [];
+        budget.work(1 + names * facts.length);
+        return matchesSubList(patterns, facts);
+      };
+    }
+    case 'object': {
+      const path = parsePath(configs.objectKeyPath!) as DataPath;
+      const { objectValue } = configs;
+      return value => {
+        const found = readDataPath(value, path);
+        if (found === undefined || found === null) return false;
+        return objectValue === undefined || textOf(found) === objectValue;
+      };
+    }
+  }
+}
+
+/** Characters of a text that are looked through in one step of work. */
+const CHARACTERS_A_STEP = 100;
+
+function dynamicValueMatcher({ valuePath, equals, contains }: Configs<'dynamicvaluematcher'>): Condition {
+  const path = parseDataPath(valuePath) as DataPath;
+  return ({ memory, tools }) => {
+    const value = readDataPath(turnData(memory, tools), path);
+    if (equals !== undefined) return stateOf(value !== undefined && textOf(value) === equals);
+    if (contains !== undefined) {
+      tools.budget.work(1 + (typeof value === 'string' ? value.length / CHARACTERS_A_STEP : sizeOf(value)));
+      return stateOf(holdsPart(value, contains));
+    }
+    return stateOf(value !== undefined && value !== null && value !== false && value !== '');
+  };
+}
+
+/** A text holds a text within it, a list an entry, an object a member of that name. */
+function holdsPart(value: unknown, part: string): boolean {
+  if (typeof value === 'string') return value.includes(part);
+  if (Array.isArray(value)) return value.some(entry => textOf(entry) === part);
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, part);
+}
+
+/** What a plain value is compared as; a list or an object is equal to no text. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'object' ? undefined : String(value);
+}
+
+/** Of several rules of the name one that holds will do. What others found in this turn is not found out again. */
+function dependency(reference: string, rules: RuleSet['rules']): Condition {
+  return turn => {
+    let state = turn.asked.get(reference);
+    if (state === undefined) {
+      state = or(rules.get(reference)!)(turn);
+      // Whether the rule ran at all is nothing to whoever asks if it holds.
+      if (state === 'NOT_EXECUTED') state = 'FAIL';
+      turn.asked.set(reference, state);
+    }
+    return state;
+  };
+}
+
+function contentTypeMatcher({ mimeType, minCount }: Configs<'contentTypeMatcher'>): Condition {
+  const [type, subtype] = mimeType.toLowerCase().split('/') as [string, string];
+  const matches = (contentType: string) => {
+    const [is, ...rest] = contentType.split(';', 1)[0]!.trim().toLowerCase().split('/');
+    return (type === '*' || type === is) && (subtype === '*' || subtype === rest.join('/'));
+  };
+  return ({ memory, tools }) => {
+    tools.budget.work(1 + memory.attachments.length);
+    const found = memory.attachments.filter(({ contentType }) => matches(contentType)).length;
+    return stateOf(found >= minCount);
+  };
+}
+
+/** Under this name the context says what kinds of agent this one counts as: one word, or a list. */
+const AGENT_TAGS = 'agentTags';
+
+function deploymentContext({ when, tagMatches }: Configs<'deploymentContext'>): Condition {
+  const isAt = (env: string) => when === undefined || when.toLowerCase() === env.toLowerCase();
+  const hasTag = (tags: unknown) => {
+    if (tagMatches === undefined) return true;
+    return [tags].flat().some(tag => textOf(tag)?.toLowerCase() === tagMatches.toLowerCase());
+  };
+  return ({ memory, tools }) => {
+    const tags = Object.hasOwn(memory.context, AGENT_TAGS) ? memory.context[AGENT_TAGS] : undefined;
+    tools.budget.work(Array.isArray(tags) ? 1 + tags.length : 1);
+    return stateOf(isAt(tools.deploymentEnv) && hasTag(tags));
+  };
+}
+
+function occurrence(configs: Configs<'occurrence'>): Condition {
   const { behaviorRuleName, minTimesOccurred, maxTimesOccurred } = configs;
   return ({ memory: { counters } }) => {
     const times = timesOf(counters.rules, behaviorRuleName);
@@ -187,7 +325,7 @@ function occurrence(configs: Extract<ConditionDocument, { type: 'occurrence' }>[
   };
 }
 
-function sizeMatcher(configs: Extract<ConditionDocument, { type: 'sizematcher' }>['configs']): Condition {
+function sizeMatcher(configs: Configs<'sizematcher'>): Condition {
   const { valuePath, min, max, equal } = configs;
   if (min === -1 && max === -1 && equal === -1) return () => 'NOT_EXECUTED';
   const path = parseDataPath(valuePath) as DataPath;

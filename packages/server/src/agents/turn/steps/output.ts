@@ -7,11 +7,11 @@ import {
   type OutputDocument,
   outputDocument,
 } from '../../document/output.ts';
-import type { CompiledStep, QuickReply, StepType, TurnMemory } from '../../step/step.ts';
+import type { CompiledStep, QuickReply, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
 import { timesOf } from './counts.ts';
 import { pickAlternative } from './pick-alternative.ts';
 import { loadStepDocument } from './step-config.ts';
-import { isTemplate, templateProblem } from './template.ts';
+import { isTemplate, splitItem, templateProblem } from './template.ts';
 
 /**
  * Says what the raised actions are to say, in their order. How often an action was raised in earlier turns is its
@@ -30,13 +30,14 @@ export const outputStep: StepType = {
 export function compileOutput(document: OutputDocument): CompiledStep {
   const levelsOf = groupByAction(document);
   return {
-    run(memory, { conversation }) {
+    run(memory, { conversation, budget }) {
+      inject(memory, budget);
       for (const action of memory.actions) {
         const times = timesOf(memory.counters.actions, action);
         const level = levelsOf.get(action)?.find(({ timesOccurred }) => timesOccurred <= times);
         if (level === undefined) continue;
         const seed = `${conversation.conversationId} ${action} ${level.timesOccurred}`;
-        refuseTooMuch(memory, level);
+        refuseTooMuch(memory, level.outputs.length, level.quickReplies.length);
         say(level, times - level.timesOccurred, seed, action, memory);
       }
       return 'continue';
@@ -44,15 +45,32 @@ export function compileOutput(document: OutputDocument): CompiledStep {
   };
 }
 
+/** What the caller has the agent say comes first, once, however many output steps there are. */
+function inject(memory: TurnMemory, budget: TurnBudget): void {
+  const { output, quickReplies } = memory.injected;
+  if (output.length + quickReplies.length === 0 || isSaid(memory)) return;
+  refuseTooMuch(memory, output.length, quickReplies.length);
+  budget.write(JSON.stringify(memory.injected).length);
+  memory.output.push(...output);
+  memory.quickReplies.push(...quickReplies);
+}
+
+function isSaid({ injected, output, quickReplies }: TurnMemory): boolean {
+  return (
+    injected.output.some(item => output.includes(item)) ||
+    injected.quickReplies.some(reply => quickReplies.includes(reply))
+  );
+}
+
 /** An entry alone is within the limits; several that speak in one turn may not be. */
-function refuseTooMuch({ output, quickReplies }: TurnMemory, level: Level): void {
-  if (output.length + level.outputs.length > MAX_BUBBLES) {
+function refuseTooMuch({ output, quickReplies }: TurnMemory, bubbles: number, replies: number): void {
+  if (output.length + bubbles > MAX_BUBBLES) {
     throw new PlatformError(
       'internal',
       `one turn may say ${MAX_BUBBLES} bubbles; let fewer actions speak at once.`,
     );
   }
-  if (quickReplies.length + level.quickReplies.length > MAX_QUICK_REPLIES) {
+  if (quickReplies.length + replies > MAX_QUICK_REPLIES) {
     throw new PlatformError(
       'internal',
       `one turn may offer ${MAX_QUICK_REPLIES} quick replies; let fewer actions speak at once.`,
@@ -103,7 +121,7 @@ const CHARACTERS_A_SLICE = 1_000;
 
 /**
  * Rejects with a `PlatformError` of kind `invalid` when a text is no template, so that no turn has to find out. Every text is
- * checked, wherever it stands; `type` and `expressions` are never rendered.
+ * checked, wherever it stands, but for what `splitItem` leaves out.
  */
 async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
   let read = 0;
@@ -131,8 +149,8 @@ async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
 function* textsOf(outputSet: OutputDocument['outputSet']): Generator<readonly [text: string, path: string]> {
   for (const [i, { outputs, quickReplies }] of outputSet.entries()) {
     for (const [j, { valueAlternatives }] of outputs.entries()) {
-      for (const [k, { type: _, ...item }] of valueAlternatives.entries()) {
-        yield* textsIn(item, `$.outputSet[${i}].outputs[${j}].valueAlternatives[${k}]`);
+      for (const [k, item] of valueAlternatives.entries()) {
+        yield* textsIn(splitItem(item).texts, `$.outputSet[${i}].outputs[${j}].valueAlternatives[${k}]`);
       }
     }
     for (const [j, { value }] of quickReplies.entries()) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dictionaryDocument } from '../../document/dictionary.ts';
 import { listOf } from '../../document/fields.ts';
 import { parseStored } from '../../document/parse-document.ts';
-import { expressionOf, printExpression } from '../../language/expression.ts';
+import { countNames, expressionOf, parseExpressions, printExpression } from '../../language/expression.ts';
 import { type Token, tokenize } from '../../language/tokens.ts';
 import type { StepResult, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
 import {
@@ -48,7 +48,7 @@ const shape = {
  * Turns what the person said into expressions and intents. Every word is covered once, from left to right, by the
  * longest entry that starts there; of equally long ones that of the quick replies of the turn before, then the more
  * frequent, then that of the dictionary listed first. A word in no entry is tried on the regular expressions in order,
- * and else is unknown. The intents are the names of the expressions found, each once, without `unknown` and `unused`.
+ * and else is unknown. Then comes what the context says in expressions. The intents are the names of the expressions found, each once, without `unknown` and `unused`.
  */
 export const parserStep: StepType = {
   type: 'parser',
@@ -62,7 +62,9 @@ export const parserStep: StepType = {
     function* parse(memory: TurnMemory, budget: TurnBudget): Sliced<StepResult> {
       const expressions = config.appendExpressions ? [...memory.expressions] : [];
       const intents = new Set(config.appendExpressions ? memory.intents : []);
-      const tokens = tokenize(memory.input ?? '', config.maxInputTokens);
+      // Words of a secret would be kept with the conversation.
+      const said = memory.secretInput === undefined ? (memory.input ?? '') : '';
+      const tokens = tokenize(said, config.maxInputTokens);
       const active = activeDictionaries(dictionaries, memory);
       for (let at = 0; at < tokens.length; ) {
         const token = tokens[at]!;
@@ -78,6 +80,10 @@ export const parserStep: StepType = {
           for (const intent of meaning.intents) intents.add(intent);
         }
       }
+      for (const { name, text } of contextExpressions(memory, budget)) {
+        expressions.push(text);
+        intents.add(name);
+      }
       memory.expressions = expressions;
       memory.intents = [...intents];
       return 'continue';
@@ -86,6 +92,20 @@ export const parserStep: StepType = {
     return { run: (memory, { budget }) => inSlices(parse(memory, budget), budget) };
   },
 };
+
+/** What the caller says it means, in values of the context of type `expressions`. */
+function contextExpressions(memory: TurnMemory, budget: TurnBudget): { name: string; text: string }[] {
+  const found: { name: string; text: string }[] = [];
+  for (const [key, type] of Object.entries(memory.contextTypes)) {
+    if (type !== 'expressions') continue;
+    const expressions = parseExpressions(String(memory.context[key])) ?? [];
+    budget.work(1 + countNames(expressions));
+    for (const expression of expressions) {
+      found.push({ name: expression.name, text: printExpression(expression) });
+    }
+  }
+  return found;
+}
 
 const DEFAULT_LANG = 'en';
 

@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../document/parse-document.ts';
-import { type ConditionDocument, rulesDocument } from '../../document/rules.ts';
+import { rulesDocument } from '../../document/rules.ts';
 import type { Counters, PastStep } from '../../step/step.ts';
 import { and, type Condition, type ConditionState, not, or } from './conditions.ts';
 import { compileRules, rulesStep } from './rules.ts';
@@ -290,67 +289,179 @@ describe('sizematcher', () => {
   });
 });
 
-describe('connector and negation', () => {
-  /** Says the same with truth tables: a plain interpreter of the table in platform.md 3.3. */
-  function naive(condition: ConditionDocument, expressions: readonly string[]): ConditionState {
-    const firstThat = (states: ConditionState[]) => states.find(state => state !== 'SUCCESS') ?? 'SUCCESS';
-    switch (condition.type) {
-      case 'inputmatcher':
-        return expressions.join(',').includes(condition.configs.expressions) ? 'SUCCESS' : 'FAIL';
-      case 'sizematcher':
-        return 'NOT_EXECUTED';
-      case 'connector': {
-        const states = condition.conditions.map(child => naive(child, expressions));
-        if (condition.configs.operator === 'AND')
-          return states.every(s => s === 'SUCCESS') ? 'SUCCESS' : 'FAIL';
-        if (states.includes('SUCCESS')) return 'SUCCESS';
-        return states.includes('FAIL') ? 'FAIL' : 'NOT_EXECUTED';
-      }
-      case 'negation': {
-        const state = firstThat(condition.conditions.map(child => naive(child, expressions)));
-        return state === 'NOT_EXECUTED' ? state : state === 'SUCCESS' ? 'FAIL' : 'SUCCESS';
-      }
-      default:
-        throw new Error(`not generated: ${condition.type}`);
-    }
-  }
-
-  const word = fc.constantFrom('a', 'b', 'c');
-  const list = fc.array(word, { minLength: 1, maxLength: 3 });
-  const { condition } = fc.letrec<{ condition: object }>(tie => ({
-    condition: fc.oneof(
-      { depthSize: 'medium', withCrossShrink: true },
-      list.map(words => input(words.join(','))),
-      fc.constant(size('input', {})),
-      fc.record({
-        type: fc.constant('connector'),
-        configs: fc.record({ operator: fc.constantFrom('AND', 'OR') }),
-        conditions: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
-      }),
-      fc.record({
-        type: fc.constant('negation'),
-        conditions: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
-      }),
-    ),
-  }));
-
-  it('come out as a plain interpreter says', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(condition, { maxLength: 3 }),
-        fc.array(word, { maxLength: 5 }),
-        async (all, expressions) => {
-          const body = parseDocument(rulesDocument, group([rule('it', ...all)]));
-          const { conditions } = body.behaviorGroups[0]!.rules[0]!;
-          const expected = conditions.every(one => naive(one, expressions) === 'SUCCESS');
-          const { memory } = await run(body, { input: 'x', expressions });
-          expect(memory.actions.includes('do_it')).toBe(expected);
-        },
-      ),
-      { numRuns: 500 },
-    );
+describe('contextmatcher', () => {
+  const context = (contextKey: string, contextType: string, more: object) => ({
+    type: 'contextmatcher',
+    configs: { contextKey, contextType, ...more },
   });
 
+  it('compares a context of its type, plain or typed', async () => {
+    const start = {
+      context: {
+        city: 'Pécs',
+        typed: { type: 'string', value: 'Pécs' },
+        mood: { type: 'expressions', value: 'mood(good), polite, order(tea, 2)' },
+        user: { name: 'Ada', age: 36, tags: ['vip'], nothing: null },
+        list: ['Pécs'],
+      },
+    };
+    const cases: [condition: object, expected: boolean][] = [
+      [context('city', 'string', { string: 'Pécs' }), true],
+      [context('typed', 'string', { string: 'Pécs' }), true],
+      [context('city', 'string', { string: 'Buda' }), false],
+      [context('city', 'expressions', { expressions: '*' }), false],
+      [context('mood', 'string', { string: 'mood(good), polite, order(tea, 2)' }), false],
+      [context('mood', 'expressions', { expressions: 'polite, order(*)' }), true],
+      [context('mood', 'expressions', { expressions: 'order(*), polite' }), false],
+      [context('user', 'object', { objectKeyPath: '$.name', objectValue: 'Ada' }), true],
+      [context('user', 'object', { objectKeyPath: 'age', objectValue: 36 }), true],
+      [context('user', 'object', { objectKeyPath: 'tags[0]', objectValue: 'vip' }), true],
+      [context('user', 'object', { objectKeyPath: 'tags' }), true],
+      [context('user', 'object', { objectKeyPath: 'nothing' }), false],
+      [context('user', 'object', { objectKeyPath: 'constructor' }), false],
+      [context('list', 'object', { objectKeyPath: '[0]' }), false],
+      [context('list', 'string', { string: 'Pécs' }), false],
+      [context('constructor', 'string', { string: 'x' }), false],
+    ];
+    for (const [condition, expected] of cases) {
+      expect([condition, await holds(condition, start)]).toEqual([condition, expected]);
+    }
+  });
+});
+
+describe('dynamicvaluematcher', () => {
+  const value = (valuePath: string, more: object = {}) => ({
+    type: 'dynamicvaluematcher',
+    configs: { valuePath, ...more },
+  });
+
+  it('compares a value of the turn, looks into it, or asks whether it is there', async () => {
+    const start = {
+      properties: {
+        city: 'Pécs',
+        count: 3,
+        none: null,
+        off: false,
+        empty: '',
+        list: ['a', 2],
+        map: { a: 1 },
+      },
+    };
+    const at = (path: string, more?: object) => value(`properties.${path}`, more);
+    const cases: [condition: object, expected: boolean][] = [
+      [at('city', { equals: 'Pécs' }), true],
+      [at('city', { equals: 'pécs' }), false],
+      [at('count', { equals: 3 }), true],
+      [at('off', { equals: false }), true],
+      [at('missing', { equals: 'undefined' }), false],
+      [at('list', { equals: 'a,2' }), false],
+      [at('city', { contains: 'éc' }), true],
+      [at('list', { contains: '2' }), true],
+      [at('list', { contains: 'b' }), false],
+      [at('map', { contains: 'a' }), true],
+      [at('map', { contains: 'toString' }), false],
+      [at('count', { contains: '3' }), false],
+      [at('city'), true],
+      [at('count'), true],
+      [at('list'), true],
+      [at('none'), false],
+      [at('off'), false],
+      [at('empty'), false],
+      [at('missing.deeper'), false],
+    ];
+    for (const [condition, expected] of cases) {
+      expect([condition, await holds(condition, start)]).toEqual([condition, expected]);
+    }
+  });
+});
+
+describe('dependency', () => {
+  const on = (reference: string) => ({ type: 'dependency', configs: { reference } });
+
+  it('holds when a rule of the name does, which neither fires nor counts by that', async () => {
+    const body = {
+      behaviorGroups: [
+        {
+          name: '1',
+          rules: [rule('first'), rule('yes'), rule('no', never), rule('twice', never), rule('twice')],
+        },
+        {
+          name: '2',
+          executionStrategy: 'executeAll',
+          rules: [rule('a', on('yes')), rule('b', on('no')), rule('c', on('twice')), rule('d', on('a'))],
+        },
+      ],
+    };
+    const { memory } = await run(body, { input: 'x' });
+    expect(memory.actions).toEqual(['do_first', 'do_a', 'do_c', 'do_d']);
+    expect(memory.counters.rules).toEqual({ first: 1, a: 1, c: 1, d: 1 });
+  });
+
+  it('fails where the rule was not executed, so that its negation holds', async () => {
+    const idle = rule('idle', size('input', {}));
+    const { memory } = await run(group([idle, rule('it', { type: 'negation', conditions: [on('idle')] })]), {
+      input: 'x',
+    });
+    expect(memory.actions).toEqual(['do_it']);
+  });
+
+  it('is found out once in a turn, however many rules ask', async () => {
+    const chain = Array.from({ length: 60 }, (_, i) =>
+      rule(
+        `r${i}`,
+        ...(i === 0
+          ? [never]
+          : [
+              { type: 'negation', conditions: [on(`r${i - 1}`)] },
+              { type: 'negation', conditions: [on(`r${i - 1}`)] },
+            ]),
+      ),
+    );
+    // Found out anew each time, it would be 2 to the 60th.
+    const { memory } = await run(group(chain, { executionStrategy: 'executeAll' }), { input: 'x' });
+    expect(memory.actions).toHaveLength(30);
+  });
+});
+
+describe('contentTypeMatcher', () => {
+  it('counts the files of the message whose type fits', async () => {
+    const file = (contentType: string) => ({ fileId: 'file_a', contentType, size: 1 });
+    const attachments = [file('image/png'), file('Image/GIF'), file('text/plain; charset=utf-8')];
+    const type = (mimeType: string, minCount?: number | string) => ({
+      type: 'contentTypeMatcher',
+      configs: { mimeType, ...(minCount !== undefined && { minCount }) },
+    });
+    const cases: [condition: object, expected: boolean][] = [
+      [type('image/*'), true],
+      [type('image/*', 2), true],
+      [type('image/*', '3'), false],
+      [type('IMAGE/gif'), true],
+      [type('text/plain'), true],
+      [type('*/*', 3), true],
+      [type('application/pdf'), false],
+    ];
+    for (const [condition, expected] of cases) {
+      expect([condition, await holds(condition, { input: 'x', attachments })]).toEqual([condition, expected]);
+    }
+    expect(await holds(type('*/*'), { input: 'x' })).toBe(false);
+  });
+});
+
+describe('deploymentContext', () => {
+  const at = (configs: object) => ({ type: 'deploymentContext', configs });
+
+  it('compares the kind of installation, and a tag of the agent from the context', async () => {
+    const tagged = (agentTags: unknown) => ({ input: 'x', context: { agentTags } });
+    expect(await holds(at({ when: 'Development' }))).toBe(true);
+    expect(await holds(at({ when: 'production' }))).toBe(false);
+    expect(await holds(at({ tagMatches: 'risky' }))).toBe(false);
+    expect(await holds(at({ tagMatches: 'risky' }), tagged('Risky'))).toBe(true);
+    expect(await holds(at({ tagMatches: 'risky' }), tagged(['a', 'risky']))).toBe(true);
+    expect(await holds(at({ when: 'production', tagMatches: 'risky' }), tagged('risky'))).toBe(false);
+  });
+});
+
+describe('connector and negation', () => {
   it('pass errors on, and stop at the first child that decides', () => {
     const asked: ConditionState[] = [];
     const is = (state: ConditionState): Condition => {

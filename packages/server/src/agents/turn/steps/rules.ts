@@ -1,7 +1,7 @@
 import { type RulesDocument, rulesDocument } from '../../document/rules.ts';
 import { parseExpression } from '../../language/expression.ts';
 import type { CompiledStep, StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
-import { allOf, compileCondition, factsOf, type LookBacks, viewTurn } from './conditions.ts';
+import { allOf, compileCondition, factsOf, type RuleSet, viewTurn } from './conditions.ts';
 import { timesOf } from './counts.ts';
 import { inSlices, type Sliced } from './in-slices.ts';
 import { loadStepDocument } from './step-config.ts';
@@ -20,14 +20,15 @@ export const rulesStep: StepType = {
 
 export function compileRules(document: RulesDocument): CompiledStep {
   const { appendActions, expressionsAsActions } = document;
-  const lookBacks: LookBacks = new Map();
+  const set: RuleSet = { lookBacks: new Map(), rules: new Map() };
   const groups = document.behaviorGroups.map(({ executionStrategy, rules }) => ({
     firstOnly: executionStrategy === 'executeUntilFirstSuccess',
-    rules: rules.map(({ name, actions, conditions }) => ({
-      name,
-      actions,
-      holds: allOf(conditions.map(condition => compileCondition(condition, lookBacks))),
-    })),
+    rules: rules.map(({ name, actions, conditions }) => {
+      const holds = allOf(conditions.map(condition => compileCondition(condition, set)));
+      if (!set.rules.has(name)) set.rules.set(name, []);
+      set.rules.get(name)!.push(holds);
+      return { name, actions, holds };
+    }),
   }));
 
   function* evaluate(memory: TurnMemory, tools: StepTools): Sliced<StepResult> {
@@ -60,7 +61,7 @@ export function compileRules(document: RulesDocument): CompiledStep {
     run: (memory, tools) => inSlices(evaluate(memory, tools), tools.budget),
     noteTurn(turn, { seen }, budget) {
       const facts = factsOf(turn);
-      for (const [key, matches] of lookBacks) {
+      for (const [key, matches] of set.lookBacks) {
         if (!Object.hasOwn(seen, key) && matches(facts, budget)) seen[key] = true;
       }
     },

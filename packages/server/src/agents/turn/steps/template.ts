@@ -1,3 +1,4 @@
+import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { Context, type Template } from 'liquidjs';
 import { Fault } from '../../../kernel/errors.ts';
 import { dataPathProblem } from '../../language/data-path.ts';
@@ -30,6 +31,16 @@ export function templateProblem(text: string): string | undefined {
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** The members of a bubble that may be templates, and those that never are: what it is, and what choosing it means. */
+export function splitItem({ type, ...rest }: OutputItem): {
+  readonly fixed: OutputItem;
+  readonly texts: Readonly<Record<string, unknown>>;
+} {
+  if (type !== 'quickReply' || rest.expressions === undefined) return { fixed: { type }, texts: rest };
+  const { expressions, ...texts } = rest;
+  return { fixed: { type, expressions }, texts };
 }
 
 export interface TemplateCache {

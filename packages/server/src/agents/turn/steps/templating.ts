@@ -2,7 +2,7 @@ import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import type { QuickReply, StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { inSlices, type Sliced } from './in-slices.ts';
 import { parseStep } from './step-config.ts';
-import { createTemplateCache } from './template.ts';
+import { createTemplateCache, splitItem } from './template.ts';
 import { turnData } from './turn-data.ts';
 
 /** More texts than the outputs of an agent usually hold. */
@@ -24,13 +24,17 @@ export const templatingStep: StepType = {
       const turn = { now: tools.clock.now(), budget: tools.budget };
       const renderText: Render = text => templates.render(text, data, turn);
       const rendered = new Map<unknown, unknown>();
+      const injected = new Set<unknown>([...memory.injected.output, ...memory.injected.quickReplies]);
       const output = [];
       for (const item of memory.output) {
-        output.push(keep(rendered, item, yield* renderItem(item, renderText)));
+        // What a caller has the agent say is no template: it would read the agent's data.
+        if (injected.has(item)) output.push(item);
+        else output.push(keep(rendered, item, yield* renderItem(item, renderText)));
       }
       const quickReplies = [];
       for (const reply of memory.quickReplies) {
-        quickReplies.push(keep(rendered, reply, yield* renderReply(reply, renderText)));
+        if (injected.has(reply)) quickReplies.push(reply);
+        else quickReplies.push(keep(rendered, reply, yield* renderReply(reply, renderText)));
       }
       memory.output = output;
       memory.quickReplies = quickReplies;
@@ -61,9 +65,9 @@ function* renderReply(reply: QuickReply, render: Render): Sliced<QuickReply> {
 }
 
 function* renderItem(item: OutputItem, render: Render): Sliced<OutputItem> {
-  const { type, ...rest } = item;
-  const after = yield* renderAll(rest, render);
-  return after === rest ? item : { type, ...(after as typeof rest) };
+  const { fixed, texts } = splitItem(item);
+  const after = yield* renderAll(texts, render);
+  return after === texts ? item : { ...fixed, ...after };
 }
 
 /** The value itself when nothing in it changed. */

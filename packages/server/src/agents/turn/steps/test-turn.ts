@@ -3,6 +3,7 @@ import { formatDocumentUri } from '@patchbay/contract/ids';
 import { PlatformError } from '../../../kernel/errors.ts';
 import type { Counters, LoadDocument, PastStep, StepTools } from '../../step/step.ts';
 import { createTurnBudget } from '../turn-budget.ts';
+import { readCallerContext } from '../turn-context.ts';
 import { createTurnMemory, type RunningMemory } from '../turn-memory.ts';
 import { createTurnstile } from '../turnstile.ts';
 
@@ -11,19 +12,21 @@ export function testMemory(
   start: {
     input?: string | undefined;
     counters?: Partial<Counters>;
-    last?: PastStep;
+    last?: PastStep | undefined;
     properties?: Record<string, unknown>;
     context?: Record<string, unknown>;
+    attachments?: RunningMemory['attachments'];
   } & Partial<Pick<RunningMemory, 'expressions' | 'intents' | 'actions' | 'output' | 'quickReplies'>> = {},
 ): RunningMemory {
-  const { input, counters, last, properties = {}, context = {}, ...set } = start;
+  const { input, counters, last, properties = {}, context = {}, attachments, ...set } = start;
   const fresh = { rules: {}, actions: {}, seen: {}, ...counters };
   const memory = createTurnMemory({
     input,
     counters: fresh,
     last,
     properties,
-    context,
+    context: readCallerContext(context),
+    attachments,
     now: () => 0,
   });
   return Object.assign(memory, set);
@@ -42,6 +45,7 @@ export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): S
     clock,
     signal,
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
+    deploymentEnv: 'development',
     conversation: {
       conversationId,
       agentId: 'demo',
