@@ -46,6 +46,8 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
   }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
   revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
+  delete_secret: answers => ({ name: answers('put_secret').name }),
+  delete_variable: answers => ({ name: answers('put_variable').name }),
 };
 
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
@@ -85,6 +87,7 @@ function withMadeUpIds(text: string): string {
       if (!madeUp.has(id)) madeUp.set(id, `${kind}_${turned.slice(0, random.length)}`);
       return madeUp.get(id)!;
     })
+    .replace(/"checksum":"[0-9a-f]{16}"/g, '"checksum":"0123456789abcdef"')
     .replace(/\b(oag|bak)_[0-9a-f]{64}\b/g, '$1_01234567...')
     .replace(/\b(oag|bak)_[0-9a-f]{8}\b/g, '$1_01234567');
 }

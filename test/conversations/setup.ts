@@ -52,7 +52,8 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     type.type === 'rules' ? watched(type, () => rig.insideTurn) : type,
   );
   const deployments = createDeployments({ store, stepTypes, clock });
-  const agentFiles = createAgentFiles({ store, stepTypes, clock });
+  const references = { checkDeployment: async () => [] };
+  const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
   const node = (nodeId: string, more: Partial<TurnDeps> = {}) =>
     createTurns({
       store,

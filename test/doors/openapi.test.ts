@@ -340,6 +340,15 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     message: 'show progress',
   });
 
+  await provoke('delete_secret', { name: 'nothing' });
+  await provoke('delete_variable', { name: 'nothing' });
+  await fillUp();
+  await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
+  await provoke('put_variable', { name: 'one-more', value: 'x' });
+  await loseVaultKey();
+  await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
+  await provoke('rotate_secrets', {});
+
   // What no operation does yet: taking a role away, undeploying, deleting.
   const { store, users } = platform.platform;
   const admin = await platform.addPerson(['patchbay-admin']);
@@ -365,6 +374,33 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('talk_to_agent', { agentId: 'lost', conversationId: left.conversationId, message: 'x' });
   await provoke('deploy_agent_file', { file: agentFile('lost') });
   return done;
+}
+
+/** As many secrets and variables as there may be. */
+async function fillUp() {
+  const of = { description: '', created_by: 'x', created_at: 0, modified_by: 'x', modified_at: 0 };
+  await platform.platform.store.commit(async db => {
+    const { id } = await db.selectFrom('data_keys').select('id').executeTakeFirstOrThrow();
+    const secret = { data_key_id: id, sealed: new Uint8Array(1), checksum: '', allowed_agents: '[]', ...of };
+    for (let part = 0; part < 100; part += 1) {
+      const names = Array.from({ length: 100 }, (_, index) => `${part}.${index}`);
+      await db
+        .insertInto('secrets')
+        .values(names.map(name => ({ name, ...secret })))
+        .execute();
+      if (part >= 10) continue;
+      const variables = names.map(name => ({ name, value: '', exportable: 1, ...of }));
+      await db.insertInto('variables').values(variables).execute();
+    }
+  });
+}
+
+/** The database as it is for a node with another key. */
+async function loseVaultKey() {
+  await platform.platform.store.commit(async db => {
+    await db.deleteFrom('secrets').execute();
+    await db.updateTable('data_keys').set({ id: 'dek_other', vault_key_id: 'other' }).execute();
+  });
 }
 
 /** An agent that answers everything with one word, typing for so long. */

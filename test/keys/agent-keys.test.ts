@@ -18,7 +18,11 @@ describe.each(engines)('agent keys on %s', engine => {
       return { id, roles: new Set(roles), via: 'cli', credential: 'test', agents: { kind: 'own' } };
     };
     const owner = await person('owner');
-    await createAgentFiles({ store, clock, stepTypes: STEP_TYPES }).deploy(owner, DEMO_AGENT_FILE);
+    const references = { checkDeployment: async () => [] };
+    await createAgentFiles({ store, clock, stepTypes: STEP_TYPES, references }).deploy(
+      owner,
+      DEMO_AGENT_FILE,
+    );
     return { store, owner, other: await person('other'), keys: createKeys({ store, clock }) };
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderOpenApi } from './openapi.ts';
+import { sendsBody } from './operation.ts';
 import { errorsOf } from './operation-errors.ts';
 import { createKey, listKeys } from './operations/keys.ts';
 import { describeOperations } from './reference.ts';
@@ -18,7 +19,7 @@ describe('the reference', () => {
 
   it.each(
     operations
-      .filter(({ definition }) => definition.rest.method !== 'POST')
+      .filter(({ definition }) => !sendsBody(definition.rest.method))
       .map(reference => [reference.definition.name, reference] as const),
   )('of %s has only arguments that an address can carry', (_name, { arguments: { properties } }) => {
     const types = Object.values(properties).map(({ type }) => type);

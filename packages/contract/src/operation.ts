@@ -48,7 +48,7 @@ export interface OperationDefinition<
   /** Runs an agent's turn: may take long, reports progress, can be cancelled. */
   readonly runsTurn: boolean;
   readonly rest: {
-    readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     /** Below `/api/v1`; `{name}` segments are arguments, the rest comes from the query (GET, DELETE) or the JSON body. */
     readonly path: `/${string}`;
     /** 204 answers nothing, whatever the output. */
@@ -74,7 +74,7 @@ export function defineOperation<const N extends string, In extends z.ZodObject, 
 
 /** The methods whose arguments stand in a JSON body; those of the others stand in the query. */
 export function sendsBody(method: OperationDefinition['rest']['method']): boolean {
-  return method === 'POST' || method === 'PATCH';
+  return method === 'POST' || method === 'PUT' || method === 'PATCH';
 }
 
 /** The arguments as every surface publishes them (JSON Schema 2020-12). */

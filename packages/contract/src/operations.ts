@@ -25,6 +25,15 @@ import {
   revokeKey,
 } from './operations/keys.ts';
 import { changeOwnAgent, listInstances, listOwnAgents, readOwnAgent } from './operations/own-agents.ts';
+import {
+  deleteSecret,
+  deleteVariable,
+  listSecrets,
+  listVariables,
+  putSecret,
+  putVariable,
+  rotateSecrets,
+} from './operations/secrets.ts';
 
 /** Every operation of the platform, in the order of lists and reference pages. */
 export const OPERATIONS = [
@@ -52,6 +61,13 @@ export const OPERATIONS = [
   readOwnAgent,
   changeOwnAgent,
   listInstances,
+  putSecret,
+  listSecrets,
+  rotateSecrets,
+  deleteSecret,
+  putVariable,
+  listVariables,
+  deleteVariable,
 ] as const satisfies readonly OperationDefinition[];
 
 type Listed = (typeof OPERATIONS)[number];

@@ -11,6 +11,7 @@ import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
 import { createPlatform, DRAIN_MS, type Platform, type PlatformOverrides } from './platform.ts';
 import { createLogBuffer } from './records/log-buffer.ts';
+import { VAULT_KEY_FILE } from './secrets/vault-keys.ts';
 import { lockDataFolder } from './store/data-folder-lock.ts';
 
 export interface StartOptions {
@@ -67,6 +68,12 @@ export async function startPatchbay(
         secrets.databaseUrl === undefined
           ? { kind: 'sqlite', file: join(folder.folder, 'patchbay.db') }
           : { kind: 'postgres', url: secrets.databaseUrl },
+      vaultKeys: {
+        key: secrets.vaultKey,
+        previousKey: secrets.previousVaultKey,
+        file: secrets.databaseUrl === undefined ? join(folder.folder, VAULT_KEY_FILE) : undefined,
+      },
+      environment: secrets.environment,
       nodeId: await nodeIdOf(folder.folder),
       localOwnerToken,
       logger,

@@ -23,11 +23,16 @@ import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { Logger } from './kernel/logger.ts';
 import type { Principal } from './kernel/principal.ts';
+import { mayReadVariable } from './kernel/reference-environment.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
 import type { LogBuffer } from './records/log-buffer.ts';
 import { createLogs } from './records/logs.ts';
 import { createMetrics } from './records/metrics.ts';
+import { createReferences, type References } from './secrets/references.ts';
+import { createVariables } from './secrets/variables.ts';
+import { createVault, RESEAL_JOB } from './secrets/vault.ts';
+import type { VaultKeyOptions } from './secrets/vault-keys.ts';
 import { createAnnouncer } from './store/events.ts';
 import { createJobs } from './store/jobs.ts';
 import { openStore, type StoreOptions } from './store/open-store.ts';
@@ -55,6 +60,7 @@ export interface Platform {
   readonly users: Users;
   readonly turns: Turns;
   readonly deployments: Deployments;
+  readonly references: References;
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
@@ -68,6 +74,9 @@ export async function createPlatform(
     readonly config: Config;
     readonly version: string;
     readonly database: StoreOptions;
+    readonly vaultKeys: VaultKeyOptions;
+    /** Variables of the environment that configuration may refer to. */
+    readonly environment: ReadonlyMap<string, string>;
     /** This node in leases; the same after a restart. */
     readonly nodeId: string;
     readonly localOwnerToken: string;
@@ -106,6 +115,17 @@ export async function createPlatform(
   const metrics = createMetrics();
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
   const announce = createAnnouncer({ store, logger: part('news') });
+  const vault = createVault({ store, clock, logger: part('vault'), keys: options.vaultKeys });
+  const variables = createVariables({ store, clock });
+  const references = createReferences({
+    vault,
+    variables,
+    environment: options.environment,
+    mayRead: name => mayReadVariable(name, config.references.environment),
+    grantEnforcement: config.vault.grantEnforcement,
+    logger: part('references'),
+  });
+  await vault.start();
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
   const keys = createKeys({ store, clock });
   const deployments = createDeployments({ store, stepTypes, clock, logger: part('deployments') });
@@ -123,7 +143,7 @@ export async function createPlatform(
   });
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
-  const agentFiles = createAgentFiles({ store, stepTypes, clock });
+  const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
   const operations = createOperations(
     createHandlers({
       turns,
@@ -134,6 +154,8 @@ export async function createPlatform(
       keys,
       ownAgents: createOwnAgents({ store }),
       logs,
+      vault,
+      variables,
     }),
     metrics.accessDenied,
   );
@@ -213,6 +235,7 @@ export async function createPlatform(
     kinds: {
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
+      [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },
     },
   });
   undo.defer(() => jobs.stop());
@@ -226,6 +249,7 @@ export async function createPlatform(
     users,
     turns,
     deployments,
+    references,
     owner,
     firstStart,
     close: () => built.disposeAsync(),

@@ -169,7 +169,9 @@ function route(method: string, url: URL, body: string): { name: OperationName; a
     if (!match) continue;
     const inPath = Object.entries(match.groups ?? {}).map(([key, value]) => [key, decodeURIComponent(value)]);
     const others =
-      method === 'POST' || method === 'PATCH' ? JSON.parse(body) : Object.fromEntries(url.searchParams);
+      method === 'POST' || method === 'PUT' || method === 'PATCH'
+        ? JSON.parse(body)
+        : Object.fromEntries(url.searchParams);
     return { name, args: { ...others, ...Object.fromEntries(inPath) } };
   }
   throw new Refusal(404, 'not_found', `There is no ${method} ${url.pathname}.`);

@@ -5,12 +5,12 @@ import { mayUseAgent } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isAdmin, type Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
+import { createRowCache } from '../store/row-cache.ts';
 import type { Store } from '../store/store.ts';
 import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
 import { findKeyByHash } from '../store/tables/keys.ts';
 import { type CredentialHeaders, readCredential } from './credential.ts';
 import { hashKeyToken } from './key/key-token.ts';
-import { createRowCache } from './row-cache.ts';
 
 /** Why nobody was let in. The reason goes to the log; callers of one door all get the same answer. */
 export type AuthRefusal = {

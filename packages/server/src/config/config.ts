@@ -3,8 +3,9 @@ import { databaseAddress } from './secrets.ts';
 import type { Settings } from './settings.ts';
 
 /** Everything the platform is told from outside, checked and complete. Holds no secret. */
-export type Config = Omit<Settings, 'databaseUrl' | 'authOffOnNetwork' | 'docs'> & {
+export type Config = Omit<Settings, 'databaseUrl' | 'authOffOnNetwork' | 'docs' | 'vault'> & {
   readonly docs: { readonly enabled: boolean; readonly path: string };
+  readonly vault: Omit<Settings['vault'], 'key' | 'previousKey'>;
   readonly database: { readonly kind: 'sqlite' } | { readonly kind: 'postgres'; readonly address: string };
 };
 
@@ -24,6 +25,7 @@ export function toConfig(settings: Settings, { cwd, home, docsDir }: Surrounding
   return {
     ...rest,
     dataDir: folder(settings.dataDir),
+    vault: { grantEnforcement: settings.vault.grantEnforcement },
     docs: { ...settings.docs, path: settings.docs.path === undefined ? docsDir : folder(settings.docs.path) },
     database:
       databaseUrl === undefined

@@ -1,3 +1,4 @@
+import { OPEN_PREFIX } from '../kernel/reference-environment.ts';
 import { OTHER_VARIABLES, SETTINGS, VARIABLE_ALIASES } from './settings.ts';
 
 /** A value as it was found, not yet looked at. */
@@ -34,7 +35,8 @@ export function readEnv(env: Readonly<Record<string, string | undefined>>): RawE
   for (const { name, text } of set) {
     const key = KEY_OF_VARIABLE.get(name);
     if (key !== undefined) values.set(key, { value: text, name });
-    else if (name.startsWith('PATCHBAY_') && !OTHER_VARIABLES.has(name)) unrecognized.push(name);
+    else if (name.startsWith('PATCHBAY_') && !name.startsWith(OPEN_PREFIX) && !OTHER_VARIABLES.has(name))
+      unrecognized.push(name);
   }
   return { values, configFile: env.PATCHBAY_CONFIG?.trim() || undefined, unrecognized };
 }

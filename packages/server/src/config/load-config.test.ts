@@ -8,6 +8,9 @@ import { loadConfig } from './load-config.ts';
 import { generateConfigReference, renderConfigReference } from './reference.ts';
 import { SETTINGS } from './settings.ts';
 
+/** Nobody's. */
+const VAULT_KEY = 'WDbC0eNVHhYVQqnjfpZy5gr1EJmUo2s8/Lk7tRxXaIM=';
+
 let cwd: string;
 beforeEach(() => {
   cwd = mkdtempSync(path.join(tmpdir(), 'patchbay-config-'));
@@ -46,6 +49,8 @@ describe('without any configuration', () => {
         auth: 'on',
         operatorDoor: { path: '/mcp' },
         agentDoor: { rate: 120 },
+        vault: { grantEnforcement: 'enforce' },
+        references: { environment: [] },
         docs: { enabled: true, path: path.join(cwd, 'docs') },
         turn: { timeoutSeconds: 60 },
         conversation: { maxInputChars: 200_000 },
@@ -55,7 +60,12 @@ describe('without any configuration', () => {
         http: { maxBodyBytes: 4 * 1024 * 1024 },
         log: { level: 'info', format: 'auto', keepDays: 30 },
       },
-      secrets: { databaseUrl: undefined },
+      secrets: {
+        databaseUrl: undefined,
+        vaultKey: undefined,
+        previousVaultKey: undefined,
+        environment: new Map(),
+      },
       warnings: [],
     });
   });
@@ -98,6 +108,10 @@ describe('sources', () => {
       authOffOnNetwork: ['everyone-may-do-everything', 'everyone-may-do-everything', undefined],
       'operatorDoor.path': ['/operator', '/operator', '/operator'],
       'agentDoor.rate': ['0', 0, 0],
+      'vault.key': [VAULT_KEY, VAULT_KEY, undefined],
+      'vault.previousKey': [VAULT_KEY, VAULT_KEY, undefined],
+      'vault.grantEnforcement': ['warn', 'warn', 'warn'],
+      'references.environment': ['CRM_URL, SHOP_*', ['CRM_URL', 'SHOP_*'], ['CRM_URL', 'SHOP_*']],
       'docs.enabled': ['false', false, false],
       'docs.path': ['pages', 'pages', path.join(cwd, 'pages')],
       'turn.timeoutSeconds': ['61', 61, 61],
@@ -217,6 +231,28 @@ describe('an unknown key', () => {
   });
 });
 
+describe('the environment that configuration may read', () => {
+  it("begins with PATCHBAY_REF_ or is allowed by name, and is never the platform's own", () => {
+    const env = {
+      PATCHBAY_REF_SHOP: 'a',
+      CRM_URL: 'b',
+      CRM_TOKEN: 'c',
+      HOME: 'd',
+      DATABASE_URL: 'postgres://x',
+      PATCHBAY_VAULT_KEY: VAULT_KEY,
+    };
+    expect(load(env)).toMatchObject({
+      warnings: [],
+      secrets: { environment: new Map([['PATCHBAY_REF_SHOP', 'a']]) },
+    });
+    const allowed = load({
+      ...env,
+      PATCHBAY_REFERENCES_ENVIRONMENT: 'CRM_*,DATABASE_URL,PATCHBAY_VAULT_KEY,PATCH*',
+    });
+    expect([...allowed.secrets.environment.keys()]).toEqual(['PATCHBAY_REF_SHOP', 'CRM_URL', 'CRM_TOKEN']);
+  });
+});
+
 describe('a wrong value', () => {
   it.each([
     [
@@ -263,6 +299,25 @@ describe('a wrong value', () => {
     ['PATCHBAY_OPERATOR_DOOR_PATH', '/.well-known/x', /must be a path like \/mcp/],
     ['PATCHBAY_OPERATOR_DOOR_PATH', '/demo/mcp', /must be a path like \/mcp/],
     ['PATCHBAY_TURN_TIMEOUT_SECONDS', '0', /from 1 to 3600/],
+    [
+      'PATCHBAY_VAULT_KEY',
+      'changeme',
+      /must be 32 random bytes in base64 or hex, as `npx patchbay secrets new-key`/,
+    ],
+    ['PATCHBAY_VAULT_KEY', VAULT_KEY.slice(0, 40), /must be 32 random bytes/],
+    ['PATCHBAY_VAULT_KEY', '0'.repeat(64), /must be 32 random bytes/],
+    [
+      'PATCHBAY_VAULT_KEY',
+      Buffer.from('correct horse battery staple 123').toString('base64'),
+      /must be 32 random/,
+    ],
+    [
+      'PATCHBAY_VAULT_KEY',
+      Buffer.from(Array.from({ length: 32 }, (_, at) => at)).toString('hex'),
+      /must be 32/,
+    ],
+    ['PATCHBAY_VAULT_PREVIOUS_KEY', 'changeme', /must be 32 random bytes/],
+    ['PATCHBAY_REFERENCES_ENVIRONMENT', '*', /must be names of variables in capital letters/],
     ['PATCHBAY_LOG_LEVEL', 'trace', /must be debug, info, warn or error/],
   ])('of %s stops the start: %s', (name, value, expected) => {
     const [sentence, ...more] = problems({ [name]: value });
@@ -288,6 +343,7 @@ describe('a wrong value', () => {
       { PATCHBAY_DATABASE_URL: 'mysql://patchbay:canary-pass@db/patchbay' },
       { PATCHBAY_PUBLIC_URL: 'https://user:canary-pass@patchbay.example' },
       { PATCHBAY_HOST: 'oag_canary-pass' + '/x' },
+      { PATCHBAY_VAULT_KEY: 'canary-pass' },
     ]) {
       expect(problems(env).join()).toContain('must be');
       expect(problems(env).join()).not.toContain('canary-pass');

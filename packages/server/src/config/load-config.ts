@@ -50,7 +50,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   ];
   return {
     config: toConfig(settings, { ...sources, docsDir: sources.docsDir ?? OWN_DOCS }),
-    secrets: secretsOf(settings),
+    secrets: secretsOf(settings, sources.env),
     warnings,
   };
 }

@@ -1,13 +1,29 @@
+import { mayReadVariable } from '../kernel/reference-environment.ts';
+import { parseVaultKey, type VaultKey } from '../kernel/vault-key.ts';
 import type { Settings } from './settings.ts';
 
 /** What the platform needs to start and nobody may read: kept apart, so that the configuration can be shown and logged. */
 export interface Secrets {
   /** With its password; `undefined` for the embedded store. */
   readonly databaseUrl: string | undefined;
+  readonly vaultKey: VaultKey | undefined;
+  readonly previousVaultKey: VaultKey | undefined;
+  /** Variables of the environment that configuration may refer to. */
+  readonly environment: ReadonlyMap<string, string>;
 }
 
-export function secretsOf(settings: Settings): Secrets {
-  return { databaseUrl: settings.databaseUrl };
+export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): Secrets {
+  const { databaseUrl, vault, references } = settings;
+  return {
+    databaseUrl,
+    vaultKey: vault.key === undefined ? undefined : parseVaultKey(vault.key),
+    previousVaultKey: vault.previousKey === undefined ? undefined : parseVaultKey(vault.previousKey),
+    environment: new Map(
+      Object.entries(env).flatMap(([name, value]) =>
+        value !== undefined && mayReadVariable(name, references.environment) ? [[name, value]] : [],
+      ),
+    ),
+  };
 }
 
 /** Which database it is, without password and parameters. */

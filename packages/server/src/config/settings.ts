@@ -1,6 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { isAgentId } from '@patchbay/contract/ids';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../kernel/logger.ts';
+import { OPEN_PREFIX } from '../kernel/reference-environment.ts';
+import { parseVaultKey, VAULT_KEY_RULE } from '../kernel/vault-key.ts';
 
 /** Allowing everyone everything takes saying it (house rule 16). */
 export const AUTH_OFF_SENTENCE = 'everyone-may-do-everything';
@@ -39,6 +42,20 @@ function listOf(error: string, accepts: (item: string) => boolean) {
     fromText,
     z.array(z.string({ error }).toLowerCase().refine(accepts, { error }), { error }),
   );
+}
+
+/** Names of variables of an environment, each whole or with `*` at its end. */
+function variableNames(error: string) {
+  const fromText = (value: unknown) =>
+    typeof value === 'string' ? value.split(',').flatMap(item => item.trim() || []) : value;
+  return z.preprocess(
+    fromText,
+    z.array(z.string({ error }).regex(/^[A-Z_][A-Z0-9_]{2,}\*?$/, { error }), { error }),
+  );
+}
+
+function vaultKey() {
+  return text(VAULT_KEY_RULE, value => parseVaultKey(value) !== undefined);
 }
 
 function orList(values: readonly string[]): string {
@@ -154,6 +171,34 @@ export const settingsSchema = z.object({
         'Calls each credential may make of each agent in a minute; 0 sets no limit. Several nodes tell each other what they let in each second, so a burst spread over them may have up to so many calls on each.',
     }),
   }),
+  vault: z.object({
+    key: vaultKey().optional().meta({
+      description:
+        'Key that the secrets in the database are encrypted with. It is never in the database: who loses it loses the secrets. The same on every node.',
+      unset:
+        'with the embedded store a file `vault-key` in `dataDir`, made when the first secret is stored; with PostgreSQL no secret can be stored or used',
+      secret: true,
+    }),
+    previousKey: vaultKey().optional().meta({
+      description:
+        'The key before `vault.key`. A start with both takes over what the previous one has encrypted; after it this setting can go.',
+      unset: 'no key is taken over',
+      secret: true,
+    }),
+    grantEnforcement: choice(['enforce', 'warn', 'off']).default('enforce').meta({
+      description:
+        'What the deployment of an agent makes of a secret that is for other agents only: a refusal, a warning, or nothing. Such a secret is never resolved, whatever this says.',
+    }),
+  }),
+  references: z.object({
+    environment: variableNames(
+      'must be names of variables in capital letters, of 3 characters or more, each whole or ending in *, separated by commas',
+    )
+      .default([])
+      .meta({
+        description: `Variables of the environment that configuration may refer to as \`\${NAME:default}\`, besides those whose names begin with \`${OPEN_PREFIX}\`. \`DATABASE_URL\` and other names that begin with \`PATCHBAY_\` are never read.`,
+      }),
+  }),
   docs: z.object({
     enabled: trueOrFalse()
       .default(true)
@@ -237,6 +282,10 @@ export const OTHER_VARIABLES: ReadonlyMap<string, string> = new Map([
   [
     'PATCHBAY_CONFIG',
     'Configuration file to read instead of `patchbay.config.json` in the working directory.',
+  ],
+  [
+    `${OPEN_PREFIX}*`,
+    'Read by the configuration of agents, where it refers to them as `${PATCHBAY_REF_...:default}`.',
   ],
   ['PATCHBAY_URL', 'Read by the command line: the platform to talk to.'],
   ['PATCHBAY_KEY', 'Read by the command line: the key to use there.'],

@@ -59,6 +59,15 @@ export function maySeeLogDetails(principal: Principal): boolean {
   return isAdmin(principal);
 }
 
+/** To have a secret put into its configuration: an agent the secret is for, and any where it is for nobody in particular. */
+export function agentMayUseSecret(
+  agentId: string,
+  secret: { readonly allowedAgents: readonly string[] },
+): boolean {
+  const { allowedAgents } = secret;
+  return allowedAgents.length === 0 || allowedAgents.includes('*') || allowedAgents.includes(agentId);
+}
+
 function reaches(principal: Principal, access: Access, ownerId: string): boolean {
   return ownerId === principal.id || (access === 'own-or-admin' && isAdmin(principal));
 }

@@ -9,6 +9,10 @@ export type PlatformEvent =
   | { readonly kind: 'user-changed'; readonly userId: string }
   /** An agent has another name, description or access, or is no longer there. */
   | { readonly kind: 'agent-changed'; readonly agentId: string }
+  /** A secret has another value or other agents, or is no longer there. */
+  | { readonly kind: 'secret-changed'; readonly name: string }
+  /** A variable has another value, or is no longer there. */
+  | { readonly kind: 'variable-changed'; readonly name: string }
   /** A client no longer waits for a call of its session, on whichever node it runs. */
   | { readonly kind: 'call-cancelled'; readonly call: string }
   /** Calls a node has let in since it last said so, by credential and agent. */

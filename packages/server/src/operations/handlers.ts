@@ -6,6 +6,8 @@ import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
 import type { Logs } from '../records/logs.ts';
+import type { Variables } from '../secrets/variables.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { deployAgentFile } from './agents/deploy_agent_file.ts';
 import { discoverAgents } from './agents/discover_agents.ts';
 import { getAgent } from './agents/get_agent.ts';
@@ -31,6 +33,13 @@ import { changeOwnAgent } from './own-agents/change_own_agent.ts';
 import { listInstances } from './own-agents/list_instances.ts';
 import { listOwnAgents } from './own-agents/list_own_agents.ts';
 import { readOwnAgent } from './own-agents/read_own_agent.ts';
+import { deleteSecret } from './secrets/delete_secret.ts';
+import { deleteVariable } from './secrets/delete_variable.ts';
+import { listSecrets } from './secrets/list_secrets.ts';
+import { listVariables } from './secrets/list_variables.ts';
+import { putSecret } from './secrets/put_secret.ts';
+import { putVariable } from './secrets/put_variable.ts';
+import { rotateSecrets } from './secrets/rotate_secrets.ts';
 
 /** Each definition with its function: one row an operation. A definition without a row does not compile. */
 export function createHandlers(parts: {
@@ -42,8 +51,11 @@ export function createHandlers(parts: {
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
   readonly logs: Logs;
+  readonly vault: Vault;
+  readonly variables: Variables;
 }): OperationHandlers {
-  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents, logs } = parts;
+  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents, logs, vault, variables } =
+    parts;
   return {
     discover_agents: discoverAgents(catalogue),
     chat_with_agent: chatWithAgent(turns),
@@ -69,5 +81,12 @@ export function createHandlers(parts: {
     read_own_agent: readOwnAgent(ownAgents),
     change_own_agent: changeOwnAgent(ownAgents),
     list_instances: listInstances(ownAgents),
+    put_secret: putSecret(vault),
+    list_secrets: listSecrets(vault),
+    rotate_secrets: rotateSecrets(vault),
+    delete_secret: deleteSecret(vault),
+    put_variable: putVariable(variables),
+    list_variables: listVariables(variables),
+    delete_variable: deleteVariable(variables),
   };
 }

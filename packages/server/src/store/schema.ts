@@ -19,6 +19,41 @@ export interface Schema {
     revoked_at: number | null;
   };
   server_secrets: { name: string; value: Uint8Array; created_at: number };
+  /** Keys that secrets are encrypted with, each one encrypted with the vault key, which is never in the database. */
+  data_keys: {
+    id: string;
+    /** Names the vault key that `wrapped` is encrypted with. */
+    vault_key_id: string;
+    wrapped: Uint8Array;
+    /** 1 for the one that new secrets get, 0 for those that a rotation replaces. */
+    is_current: number;
+    created_at: number;
+  };
+  secrets: {
+    name: string;
+    data_key_id: string;
+    sealed: Uint8Array;
+    checksum: string;
+    /** JSON list of agent ids; empty is every agent. */
+    allowed_agents: string;
+    description: string;
+    created_by: string;
+    created_at: number;
+    modified_by: string;
+    modified_at: number;
+    /** To the hour. */
+    last_accessed_at: number | null;
+  };
+  variables: {
+    name: string;
+    value: string;
+    description: string;
+    exportable: number;
+    created_by: string;
+    created_at: number;
+    modified_by: string;
+    modified_at: number;
+  };
   agents: { id: string; owner_id: string; mcp_enabled: number; created_at: number };
   documents: {
     type: string;

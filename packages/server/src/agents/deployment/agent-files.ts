@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { References } from '../../secrets/references.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { findAgentOwner, insertAgent, setAgentMcpEnabled } from '../../store/tables/agents.ts';
 import { findDeployment, replaceDeployment } from '../../store/tables/deployments.ts';
@@ -27,7 +28,7 @@ export interface AgentFiles {
   /**
    * Saves what changed of an agent file as new versions and deploys the agent, all of it or nothing: a file that does not
    * compile leaves no trace. The same file again changes nothing. Rejects with a `PlatformError`: `invalid`, `forbidden`
-   * for somebody else's agent, `conflict` when somebody deployed it meanwhile.
+   * for somebody else's agent or secret, `conflict` when somebody deployed it meanwhile.
    */
   deploy(principal: Principal, file: unknown): Promise<DeployedFile>;
 }
@@ -55,8 +56,9 @@ export function createAgentFiles(deps: {
   readonly store: Store;
   readonly stepTypes: readonly StepType[];
   readonly clock: Clock;
+  readonly references: Pick<References, 'checkDeployment'>;
 }): AgentFiles {
-  const { store, stepTypes, clock } = deps;
+  const { store, stepTypes, clock, references } = deps;
 
   async function planDocument(id: string, type: DocumentType, body: unknown): Promise<PlannedDocument> {
     const current = await readDocument(store.db, type, id);
@@ -128,6 +130,10 @@ export function createAgentFiles(deps: {
       refuseForeign(principal, id, await findAgentOwner(store.db, id));
       const planned = await plan(file);
       const compiled = await compile(id, planned);
+      await references.checkDeployment(
+        id,
+        planned.map(({ body }) => body),
+      );
       await store.commit(async db => {
         await save(db, principal, file, planned);
         const deployed = await findDeployment(db, ENVIRONMENT, id);

@@ -4,6 +4,7 @@ import type { MigrationWords, OpenedEngine } from '../engines/opened-engine.ts';
 import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
 import { foundation } from './0001-foundation.ts';
+import { secrets } from './0003-secrets.ts';
 import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
 
@@ -14,7 +15,7 @@ export interface Migration {
 }
 
 /** In order; the position, counted from 1, is the number. */
-export const MIGRATIONS: readonly Migration[] = [foundation, records, deployment];
+export const MIGRATIONS: readonly Migration[] = [foundation, secrets, records, deployment];
 
 interface Applied {
   migrations: { number: number; name: string; applied_at: number };
