@@ -45,6 +45,8 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
     },
   }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
+  read_file: answers => ({ file_id: answers('presign_upload').file_id }),
+  delete_file: answers => ({ file_id: answers('presign_upload').file_id }),
   revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
   delete_secret: answers => ({ name: answers('put_secret').name }),
   delete_variable: answers => ({ name: answers('put_variable').name }),
@@ -81,13 +83,15 @@ function withMadeUpIds(text: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz';
   const madeUp = new Map<string, string>();
   return text
-    .replace(/\b(conv|user|key)_([a-z2-7]{20,26})\b/g, (id, kind: string, random: string) => {
+    .replace(/\b(conv|user|key|file)_([a-z2-7]{20,26})\b/g, (id, kind: string, random: string) => {
       const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
       const turned = alphabet.slice(count) + alphabet.slice(0, count);
       if (!madeUp.has(id)) madeUp.set(id, `${kind}_${turned.slice(0, random.length)}`);
       return madeUp.get(id)!;
     })
     .replace(/"checksum":"[0-9a-f]{16}"/g, '"checksum":"0123456789abcdef"')
+    .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:7070')
+    .replace(/signature=[\w-]+/g, 'signature=...')
     .replace(/\b(oag|bak)_[0-9a-f]{64}\b/g, '$1_01234567...')
     .replace(/\b(oag|bak)_[0-9a-f]{8}\b/g, '$1_01234567');
 }

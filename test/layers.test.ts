@@ -176,6 +176,8 @@ interface LayerRow {
 const COMPILED_BEFORE_RUN =
   'an agent is written, compiled and then run; what comes earlier knows nothing of what comes later';
 const A_CONVERSATION_IS_A_RECORD = 'a conversation is what turns left; reading it needs none of what made it';
+const A_FILE_IS_SENT_ALONG =
+  'a turn gets what it may know of its files as values; whoever asks for the turn has looked them up';
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
 /** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
@@ -186,6 +188,7 @@ const AGENTS: Record<string, LayerRow> = {
       'document step deployment turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
     },
   },
   document: {
@@ -194,6 +197,7 @@ const AGENTS: Record<string, LayerRow> = {
       'step deployment turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
     },
   },
   step: {
@@ -203,6 +207,7 @@ const AGENTS: Record<string, LayerRow> = {
       'deployment turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
     },
   },
   deployment: {
@@ -212,6 +217,7 @@ const AGENTS: Record<string, LayerRow> = {
       turn: COMPILED_BEFORE_RUN,
       conversation: 'an agent is compiled once for all conversations',
       demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
     },
   },
   conversation: {
@@ -219,15 +225,26 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       'language document step deployment turn': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
+    },
+  },
+  file: {
+    may: ['step'],
+    never: {
+      'language document deployment conversation turn': 'a file is bytes with an owner, whoever is sent it',
+      demo: DEMO_IS_ONE_AGENT,
     },
   },
   turn: {
     may: ['language', 'document', 'step', 'deployment', 'conversation'],
-    never: { demo: DEMO_IS_ONE_AGENT },
+    never: { demo: DEMO_IS_ONE_AGENT, file: A_FILE_IS_SENT_ALONG },
   },
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
-    never: { 'language step': 'an agent file is written without knowing how it is read' },
+    never: {
+      file: 'an agent file is text',
+      'language step': 'an agent file is written without knowing how it is read',
+    },
   },
 };
 

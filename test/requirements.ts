@@ -901,6 +901,7 @@ export const HELD: readonly RequirementId[] = [
   'B-75',
   'B-76',
   'B-78',
+  'B-80',
   'B-81',
   'B-82',
   'B-83',

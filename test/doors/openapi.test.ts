@@ -24,7 +24,7 @@ interface Operation {
     readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content: Content }>>;
+  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content?: Content }>>;
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
@@ -34,6 +34,8 @@ interface Route extends Operation {
   readonly method: string;
   readonly path: string;
 }
+
+const MIB = 1024 * 1024;
 
 let platform: TestPlatform;
 let served: Response;
@@ -48,6 +50,7 @@ beforeAll(async () => {
       PATCHBAY_TURN_TIMEOUT_SECONDS: '1',
       PATCHBAY_HTTP_MAX_BODY_BYTES: '4096',
       PATCHBAY_CONVERSATION_MAX_INPUT_CHARS: '500',
+      PATCHBAY_FILES_QUOTA_MIB: '1',
     },
   });
   served = await fetch(`${platform.url}/api/v1/openapi.json`);
@@ -81,20 +84,22 @@ async function send(
   args: Arguments,
   // The one that may do everything: keys cannot make keys.
   key: string | null = platform.ownerToken,
+  bytes?: string,
 ): Promise<Answer> {
   const inPath = route.parameters?.filter(parameter => parameter.in === 'path').map(({ name }) => name) ?? [];
   const url = new URL(
     platform.url + route.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(args[name]))),
   );
   const rest = Object.entries(args).filter(([name]) => !inPath.includes(name));
-  if (!route.requestBody) for (const [name, value] of rest) url.searchParams.set(name, String(value));
+  if (!sendsJson(route)) for (const [name, value] of rest) url.searchParams.set(name, String(value));
   const response = await fetch(url, {
     method: route.method,
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
-      ...(route.requestBody && { 'content-type': 'application/json' }),
+      ...(sendsJson(route) && { 'content-type': 'application/json' }),
     },
-    ...(route.requestBody && { body: JSON.stringify(Object.fromEntries(rest)) }),
+    ...(sendsJson(route) && { body: JSON.stringify(Object.fromEntries(rest)) }),
+    ...(bytes !== undefined && { body: bytes }),
   });
   const isJson = response.headers.get('content-type')?.startsWith('application/json');
   return {
@@ -102,6 +107,10 @@ async function send(
     headers: response.headers,
     body: isJson ? await response.json() : await response.text(),
   };
+}
+
+function sendsJson({ requestBody }: Operation): boolean {
+  return requestBody?.content['application/json'] !== undefined;
 }
 
 /** The arguments of the example in the document. */
@@ -201,21 +210,21 @@ describe('the examples', () => {
     /** Ids of the examples and what they are called here. */
     const called = new Map<string, string>();
     const learn = (example: unknown, here: unknown): void => {
-      if (typeof example === 'string' && /^(conv|key)_/.test(example)) called.set(example, String(here));
+      if (typeof example === 'string' && /^(conv|key|file)_/.test(example)) called.set(example, String(here));
       if (typeof example !== 'object' || example === null) return;
       for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
     };
     const translated = (args: Arguments): Arguments =>
       JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? value);
 
-    for (const route of routes) {
+    for (const route of routes.filter(carriesJson)) {
       const { operationId } = route;
       const [status, documented] = Object.entries(route.responses)[0]!;
       const [type, { schema, example }] = Object.entries(documented.content ?? {})[0] ?? ['', { schema: {} }];
       const strict = closed(schema) as Schema;
       const answer = await send(route, translated(exampleOf(route)));
       expect(answer, operationId).toMatchObject({ status: Number(status) });
-      expect(answer.headers.get('content-type'), operationId).toMatch(type);
+      expect(answer.headers.get('content-type') ?? '', operationId).toMatch(type);
       expect(problems(schema, answer.body), operationId).toEqual([]);
       expect(problems(strict, answer.body), `${operationId}, what is not documented`).toEqual([]);
       if (example === undefined) continue;
@@ -225,7 +234,7 @@ describe('the examples', () => {
   });
 
   it('keep to the schemas of their arguments', () => {
-    for (const { operationId, parameters = [], requestBody } of routes) {
+    for (const { operationId, parameters = [], requestBody } of routes.filter(carriesJson)) {
       for (const { name, required, schema, example } of parameters) {
         if (example === undefined) expect(required, `${operationId}: ${name}`).toBeUndefined();
         else expect(problems(schema, example), `${operationId}: ${name}`).toEqual([]);
@@ -242,7 +251,7 @@ describe('the errors', () => {
       Object.entries(route.responses)
         .filter(([status]) => Number(status) >= 400)
         .flatMap(([status, { content }]) =>
-          codesOf(content['application/json']!.schema).map(code => `${route.operationId} ${status} ${code}`),
+          codesOf(content!['application/json']!.schema).map(code => `${route.operationId} ${status} ${code}`),
         ),
     );
     const provoked = new Set<string>();
@@ -254,7 +263,9 @@ describe('the errors', () => {
         documented,
         `${operationId} answers ${answer.status} ${JSON.stringify(answer.body)}`,
       ).toBeDefined();
-      expect(problems(documented!.content['application/json']!.schema, answer.body), operationId).toEqual([]);
+      expect(problems(documented!.content!['application/json']!.schema, answer.body), operationId).toEqual(
+        [],
+      );
       for (const header of Object.keys(documented!.headers ?? {}))
         expect(answer.headers.get(header)).not.toBe(null);
       provoked.add(`${operationId} ${answer.status} ${error.code}`);
@@ -269,6 +280,11 @@ function needsCredential({ security }: Pick<Operation, 'security'>): boolean {
   return security?.length !== 0;
 }
 
+/** The bytes of files are no JSON; the tests of files look at them. */
+function carriesJson({ operationId }: Operation): boolean {
+  return operationId !== 'upload_file' && operationId !== 'download_file';
+}
+
 /** Codes of the error envelope; none for an answer of another form. */
 function codesOf(schema: Schema): readonly string[] {
   const narrowed = schema.allOf?.[1] as
@@ -280,21 +296,21 @@ function codesOf(schema: Schema): readonly string[] {
 /** Everything that can go wrong, done once. */
 async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   const done: [Route, Answer][] = [];
-  const provoke = async (operationId: string, args: Arguments, key?: string | null) => {
+  const provoke = async (operationId: string, args: Arguments, key?: string | null, bytes?: string) => {
     const route = find(operationId);
-    const answer = await send(route, args, key);
+    const answer = await send(route, args, key, bytes);
     if (answer.status >= 400) done.push([route, answer]);
     return answer.body as Record<string, string>;
   };
 
   const approver = await platform.addPerson(['patchbay-approver']);
   const editor = await platform.addPerson(['patchbay-editor']);
-  for (const { operationId, responses, requestBody, security } of routes) {
+  for (const { operationId, responses, security } of routes) {
     const example = exampleOf(find(operationId));
     if (needsCredential({ security })) await provoke(operationId, example, null);
-    if (responses[400] && operationId !== 'administration_read_docs')
+    if (responses[400] && !['administration_read_docs', 'upload_file'].includes(operationId))
       await provoke(operationId, { ...example, unknown: 'x' });
-    if (requestBody) await provoke(operationId, { ...example, unknown: 'x'.repeat(5_000) });
+    if (sendsJson(find(operationId))) await provoke(operationId, { ...example, unknown: 'x'.repeat(5_000) });
     if (responses[403]) await provoke(operationId, example, approver.key);
   }
 
@@ -327,6 +343,20 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('list_agent_keys', { agentId: 'nobody' });
   await provoke('revoke_agent_key', { agentId: 'nobody', keyId: 'key_none' });
   await provoke('revoke_agent_key', { agentId: 'demo', keyId: 'key_none' });
+  await provoke('read_file', { file_id: 'nothing' });
+  await provoke('delete_file', { file_id: 'nothing' });
+  await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 1_100_000_000 });
+  const presigned = await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 1 });
+  const ticket = (address: string) => Object.fromEntries(new URL(address).searchParams);
+  const upload = { file_id: presigned.file_id, ...ticket(presigned.upload_url!) };
+  await provoke('download_file', { file_id: 'nothing' });
+  await provoke('download_file', { file_id: presigned.file_id });
+  await provoke('download_file', upload, null);
+  await provoke('upload_file', { ...upload, expires: '1' });
+  await provoke('upload_file', upload, null, 'two');
+  await provoke('upload_file', upload, null, '1');
+  await provoke('upload_file', upload, null, '2');
+  await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 2 * MIB });
   await provoke('read_own_agent', { agentId: 'nobody' });
   await provoke('change_own_agent', { agentId: 'nobody', mcp_enabled: true });
 

@@ -36,6 +36,13 @@ export function isConversationId(text: string): boolean {
   return CONVERSATION_ID.test(text);
 }
 
+/** Random as conversations' are. */
+const FILE_ID = /^file_[a-z2-7]{26}$/;
+
+export function isFileId(text: string): boolean {
+  return FILE_ID.test(text);
+}
+
 /** Conversations have no versions, so their address has none. */
 export function formatConversationUri(conversationId: string): string {
   return `patchbay://conversation/${conversationId}`;

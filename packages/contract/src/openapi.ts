@@ -3,7 +3,9 @@ import { ERROR_TABLE, type ErrorKind } from './errors.ts';
 import { sendsBody } from './operation.ts';
 import { ERROR_MEANINGS } from './operation-errors.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
+import { readFile } from './operations/files.ts';
 import {
+  answerSchema,
   describeOperations,
   FAMILIES,
   type JsonSchema,
@@ -27,6 +29,8 @@ const PROBES = { name: 'Probes', description: 'For what runs and watches the pla
 
 type Json = Record<string, unknown>;
 
+const FILES_FAMILY = readFile.family;
+
 /**
  * The REST surface as an OpenAPI 3.1 document, made of the definitions and of nothing else. It says nothing of an
  * installation: no address, no setting, no name. So it is the same for everybody.
@@ -41,7 +45,10 @@ export function renderOpenApi(examples?: RecordedExamples): Json {
     const { method, path } = reference.definition.rest;
     add(method, REST_ROOT + path, operationOf(reference, errors.refer));
   }
-  for (const [path, operation] of Object.entries(fixedRoutes(errors.refer))) add('GET', path, operation);
+  for (const [route, operation] of Object.entries(fixedRoutes(errors.refer))) {
+    const [method, path] = route.split(' ') as [string, string];
+    add(method, path, operation);
+  }
 
   return {
     openapi: '3.1.1',
@@ -210,17 +217,18 @@ function errorSchema(): JsonSchema {
   };
 }
 
-/** Routes that are no operations: path and operation, all of them GET. */
+/** Routes that are no operations: method and path, and what is there. */
 function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
+  const fileSchema = answerSchema(readFile);
   return {
-    [`${REST_ROOT}/openapi.json`]: {
+    [`GET ${REST_ROOT}/openapi.json`]: {
       operationId: 'openapi',
       tags: [PROBES.name],
       summary: 'This document',
       security: [],
       responses: { 200: answers('OpenAPI 3.1', 'application/json', { type: 'object' }) },
     },
-    '/administration/docs': {
+    'GET /administration/docs': {
       operationId: 'administration_list_docs',
       tags: [SEED_NAMES.name],
       summary: 'List documentation pages',
@@ -231,7 +239,7 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
         ...refer(['unauthenticated', 'internal']),
       },
     },
-    '/administration/docs/{name}': {
+    'GET /administration/docs/{name}': {
       operationId: 'administration_read_docs',
       tags: [SEED_NAMES.name],
       summary: 'Read a documentation page',
@@ -252,14 +260,44 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
         ...refer(['invalid', 'unauthenticated', 'not_found', 'internal']),
       },
     },
-    '/healthz': {
+    [`PUT ${REST_ROOT}/files/{file_id}/content`]: {
+      operationId: 'upload_file',
+      tags: [FILES_FAMILY.name],
+      summary: 'Upload the bytes of a file',
+      description:
+        'The address that presign_upload answered, which needs no other credential. The body is the file: as many bytes as were declared, of the declared type. The same bytes again change nothing.',
+      security: [],
+      parameters: ticketParameters(true),
+      requestBody: {
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+      },
+      responses: {
+        200: answers('The file is there', 'application/json', fileSchema),
+        ...refer(['invalid', 'forbidden', 'conflict', 'internal']),
+      },
+    },
+    [`GET ${REST_ROOT}/files/{file_id}/content`]: {
+      operationId: 'download_file',
+      tags: [FILES_FAMILY.name],
+      summary: 'The bytes of a file',
+      description:
+        'For its owner, or for whoever has the address that read_file answered. It comes as an attachment that no browser shows or runs.',
+      security: [{ userKey: [] }],
+      parameters: ticketParameters(false),
+      responses: {
+        200: answers('The bytes', 'application/octet-stream', { type: 'string', format: 'binary' }),
+        ...refer(['unauthenticated', 'forbidden', 'not_found', 'wrong_state', 'internal']),
+      },
+    },
+    'GET /healthz': {
       operationId: 'healthz',
       tags: [PROBES.name],
       summary: 'Does the process answer?',
       security: [],
       responses: { 200: answers('It does', 'application/json', statusSchema('ok')) },
     },
-    '/readyz': {
+    'GET /readyz': {
       operationId: 'readyz',
       tags: [PROBES.name],
       summary: 'May requests be sent here?',
@@ -269,7 +307,7 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
         503: answers('Its database does not answer', 'application/json', statusSchema('unready')),
       },
     },
-    '/metrics': {
+    'GET /metrics': {
       operationId: 'metrics',
       tags: [PROBES.name],
       summary: 'What is counted and measured, for Prometheus',
@@ -280,6 +318,22 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
       },
     },
   };
+}
+
+/** What makes an address of a file one of ours. */
+function ticketParameters(required: boolean): Json[] {
+  const parameter = (place: string, name: string, description: string, schema: JsonSchema) => ({
+    name,
+    in: place,
+    ...((required || place === 'path') && { required: true }),
+    description,
+    schema,
+  });
+  return [
+    parameter('path', 'file_id', 'Id of the file', { type: 'string' }),
+    parameter('query', 'expires', 'As in the signed address', { type: 'integer' }),
+    parameter('query', 'signature', 'As in the signed address', { type: 'string' }),
+  ];
 }
 
 function answers(description: string, type: string, schema: JsonSchema): Json {

@@ -16,6 +16,7 @@ import {
 } from './operations/conversation.ts';
 import { readAgentLogs } from './operations/diagnostics.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
+import { deleteFile, listFiles, presignUpload, readFile } from './operations/files.ts';
 import {
   createAgentKey,
   createKey,
@@ -68,6 +69,10 @@ export const OPERATIONS = [
   putVariable,
   listVariables,
   deleteVariable,
+  presignUpload,
+  listFiles,
+  readFile,
+  deleteFile,
 ] as const satisfies readonly OperationDefinition[];
 
 type Listed = (typeof OPERATIONS)[number];

@@ -58,7 +58,7 @@ export function describeOperations(
 }
 
 /** As answers are: a newer platform may add members, so no object is closed. */
-function answerSchema({ output }: Operation): JsonSchema {
+export function answerSchema({ output }: Pick<Operation, 'output'>): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(output, {
     io: 'input',
     override({ jsonSchema }) {

@@ -89,6 +89,7 @@ export async function startPatchbay(
     await Promise.all([stopListening(server), platform.turns.close(DRAIN_MS)]);
   });
   const local = localUrl(server);
+  platform.listensAt(local);
   const url = config.publicUrl ?? local;
   // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
   const firstKey =

@@ -5,6 +5,8 @@ import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
+import { createFiles, type Files } from './agents/file/files.ts';
+import { createTickets } from './agents/file/signed-address.ts';
 import type { StepType } from './agents/step/step.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
@@ -23,6 +25,7 @@ import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { Logger } from './kernel/logger.ts';
 import type { Principal } from './kernel/principal.ts';
+import { createPublicAddress } from './kernel/public-address.ts';
 import { mayReadVariable } from './kernel/reference-environment.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
@@ -48,6 +51,7 @@ export interface PlatformOverrides {
 }
 
 const HOUR_MS = 3_600_000;
+const MIB = 1024 * 1024;
 /** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
 export const DRAIN_MS = 10_000;
 
@@ -61,9 +65,12 @@ export interface Platform {
   readonly turns: Turns;
   readonly deployments: Deployments;
   readonly references: References;
+  readonly files: Files;
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
+  /** Told where the listener is, once it is open: addresses that are handed out begin with it. */
+  listensAt(url: string): void;
   /** Lets running turns end, ends open streams, gives jobs back and closes the store. */
   close(): Promise<void>;
 }
@@ -112,6 +119,10 @@ export async function createPlatform(
     findOrInsertServerSecret(db, 'session-id', randomBytes(32), clock.now()),
   );
 
+  const fileSecret = await store.commit(db =>
+    findOrInsertServerSecret(db, 'file-address', randomBytes(32), clock.now()),
+  );
+
   const metrics = createMetrics();
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
   const announce = createAnnouncer({ store, logger: part('news') });
@@ -141,6 +152,15 @@ export async function createPlatform(
     deploymentEnv: config.deployment.env,
     onTurnEnd: metrics.turn,
   });
+  const address = createPublicAddress(config.publicUrl);
+  const files = createFiles({
+    store,
+    clock,
+    tickets: createTickets(fileSecret),
+    baseUrl: address.base,
+    quotaBytes: config.files.quotaMib * MIB,
+    keepDays: config.files.keepDays,
+  });
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
@@ -156,6 +176,7 @@ export async function createPlatform(
       logs,
       vault,
       variables,
+      files,
     }),
     metrics.accessDenied,
   );
@@ -199,6 +220,7 @@ export async function createPlatform(
     logger: part('doors'),
     metrics,
     operations,
+    files,
     operatorEndpoint,
     agentEndpoint,
     operatorPath: config.operatorDoor.path,
@@ -236,6 +258,7 @@ export async function createPlatform(
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
       [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },
+      'remove-files': { everyMs: HOUR_MS, run: () => files.removeLeftovers() },
     },
   });
   undo.defer(() => jobs.stop());
@@ -250,8 +273,10 @@ export async function createPlatform(
     turns,
     deployments,
     references,
+    files,
     owner,
     firstStart,
+    listensAt: address.listensAt,
     close: () => built.disposeAsync(),
   };
 }

@@ -233,6 +233,15 @@ export const settingsSchema = z.object({
       description: 'Hours an idempotency key is remembered with its answer.',
     }),
   }),
+  files: z.object({
+    quotaMib: whole(1, 1_000_000).default(1_024).meta({
+      description:
+        'Mebibytes the uploaded files of one person may come to. One file has 20 MiB at the most; all are stored in the database.',
+    }),
+    keepDays: whole(0, 36_500).default(0).meta({
+      description: 'Days an uploaded file is kept; 0 keeps it until its owner removes it.',
+    }),
+  }),
   session: z.object({
     days: whole(1, 90).default(7).meta({ description: 'Days the session of an MCP client stays valid.' }),
   }),

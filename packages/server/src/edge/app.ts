@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
+import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -14,6 +15,7 @@ import { traceIdOf } from './http/trace.ts';
 import type { Caller } from './mcp/door.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
+import { createFileContent } from './rest/file-content.ts';
 import { createOpenApi } from './rest/openapi.ts';
 import { type Authenticate, createRest, restError } from './rest/rest.ts';
 import { createSeedAliases } from './rest/seed-aliases.ts';
@@ -41,6 +43,7 @@ export function createHttpApp(deps: {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   readonly operations: Operations;
+  readonly files: Files;
   readonly operatorPath: string;
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
@@ -122,6 +125,7 @@ export function createHttpApp(deps: {
   }
   app.route('/api/v1', createOpenApi());
   app.route('/api/v1', createRest({ operations, authenticate, maxBodyBytes: deps.maxBodyBytes }));
+  app.route('/api/v1', createFileContent({ files: deps.files, authenticate }));
   app.route('/administration', createSeedAliases({ operations, authenticate }));
 
   app.get('/metrics', async c => {

@@ -49,6 +49,11 @@ export function mayUseConversation(
   return reaches(principal, access, conversation.userId);
 }
 
+/** To look at a file, send it along and remove it: its owner and nobody else, whatever their role. */
+export function mayUseFile(principal: Principal, file: Owned): boolean {
+  return reaches(principal, 'own', file.ownerId);
+}
+
 /** Agents and conversations in lists: the own ones, for an admin all. A credential for one agent lists nothing. */
 export function scopeOf(principal: Principal): Scope {
   return isAdmin(principal) ? { kind: 'all' } : { kind: 'owned', ownerId: principal.id };

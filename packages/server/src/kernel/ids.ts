@@ -11,6 +11,9 @@ export function randomBase32(characters: number): string {
 
 /** 130 random bits: a conversation id cannot be guessed. */
 export const newConversationId = () => `conv_${randomBase32(26)}`;
+/** 130 random bits, as conversations have. */
+export const newFileId = () => `file_${randomBase32(26)}`;
+export const newUploadId = () => randomBase32(26);
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;

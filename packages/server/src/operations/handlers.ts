@@ -2,6 +2,7 @@ import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
 import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
+import type { Files } from '../agents/file/files.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
@@ -23,6 +24,10 @@ import { talkToAgent } from './conversation/talk_to_agent.ts';
 import { readAgentLogs } from './diagnostics/read_agent_logs.ts';
 import { listDocs } from './docs/list_docs.ts';
 import { readDocs } from './docs/read_docs.ts';
+import { deleteFile } from './files/delete_file.ts';
+import { listFiles } from './files/list_files.ts';
+import { presignUpload } from './files/presign_upload.ts';
+import { readFile } from './files/read_file.ts';
 import { createAgentKey } from './keys/create_agent_key.ts';
 import { createKey } from './keys/create_key.ts';
 import { listAgentKeys } from './keys/list_agent_keys.ts';
@@ -50,12 +55,24 @@ export function createHandlers(parts: {
   readonly docs: DocsPages;
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
+  readonly files: Files;
   readonly logs: Logs;
   readonly vault: Vault;
   readonly variables: Variables;
 }): OperationHandlers {
-  const { turns, conversations, catalogue, agentFiles, docs, keys, ownAgents, logs, vault, variables } =
-    parts;
+  const {
+    turns,
+    conversations,
+    catalogue,
+    agentFiles,
+    docs,
+    keys,
+    ownAgents,
+    logs,
+    vault,
+    variables,
+    files,
+  } = parts;
   return {
     discover_agents: discoverAgents(catalogue),
     chat_with_agent: chatWithAgent(turns),
@@ -88,5 +105,9 @@ export function createHandlers(parts: {
     put_variable: putVariable(variables),
     list_variables: listVariables(variables),
     delete_variable: deleteVariable(variables),
+    presign_upload: presignUpload(files),
+    list_files: listFiles(files),
+    read_file: readFile(files),
+    delete_file: deleteFile(files),
   };
 }

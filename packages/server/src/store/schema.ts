@@ -181,6 +181,21 @@ export interface Schema {
     /** JSON of what else the line had. */
     details: string | null;
   };
+  files: {
+    id: string;
+    owner_id: string;
+    filename: string;
+    content_type: string;
+    size: number;
+    /** After it no upload is begun. */
+    upload_until: number;
+    /** The upload whose chunks are the file; null until one is complete. */
+    upload_id: string | null;
+    sha256: string | null;
+    created_at: number;
+    uploaded_at: number | null;
+  };
+  file_chunks: { file_id: string; upload_id: string; chunk_index: number; bytes: Uint8Array };
   jobs: {
     id: string;
     kind: string;

@@ -7,6 +7,7 @@ import { foundation } from './0001-foundation.ts';
 import { secrets } from './0003-secrets.ts';
 import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
+import { filesAndTasks } from './0006-files-and-tasks.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
@@ -15,7 +16,7 @@ export interface Migration {
 }
 
 /** In order; the position, counted from 1, is the number. */
-export const MIGRATIONS: readonly Migration[] = [foundation, secrets, records, deployment];
+export const MIGRATIONS: readonly Migration[] = [foundation, secrets, records, deployment, filesAndTasks];
 
 interface Applied {
   migrations: { number: number; name: string; applied_at: number };

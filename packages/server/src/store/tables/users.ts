@@ -15,6 +15,15 @@ export async function insertUser(db: Db, user: User & { readonly createdAt: numb
     .execute();
 }
 
+/** Until the unit ends, no other unit locks or changes the person. */
+export async function lockUser(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('users')
+    .set(eb => ({ name: eb.ref('name') }))
+    .where('id', '=', id)
+    .execute();
+}
+
 /** False when there is no such person. */
 export async function updateUserRoles(db: Db, id: string, roles: readonly Role[]): Promise<boolean> {
   const row = await db
