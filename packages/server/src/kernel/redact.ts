@@ -236,3 +236,40 @@ function frames(stack: string, message: string): string[] {
     .slice(0, MAX_FRAMES)
     .map(redactText);
 }
+
+/** What is shorter stands in too many texts by chance. */
+const MIN_SCRUBBED = 4;
+
+/**
+ * Takes these very values out of a text, also as JSON, in a URL or form, and in base64 wherever they begin in what was encoded: for
+ * texts that may hold a secret which was put into a request, such as the answer of a server that repeats it. Values of fewer than
+ * four characters stay.
+ */
+export function createScrubber(values: readonly string[]): (text: string) => string {
+  const forms = [...new Set(values.filter(value => value.length >= MIN_SCRUBBED).flatMap(formsOf))];
+  // The longest first: a shorter one may be a part of it.
+  forms.sort((one, other) => other.length - one.length);
+  return text => forms.reduce((scrubbed, form) => scrubbed.replaceAll(form, REDACTED), text);
+}
+
+function formsOf(value: string): string[] {
+  const inForm = new URLSearchParams([['', value]]).toString().slice(1);
+  const inUrl = encodeURIComponent(value);
+  const base64 = [0, 1, 2].map(offset => base64At(Buffer.from(value, 'utf8'), offset));
+  return [
+    value,
+    value.trim(),
+    JSON.stringify(value).slice(1, -1),
+    inUrl,
+    inForm,
+    ...[inUrl, inForm].map(text => text.replaceAll(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())),
+    ...base64,
+    ...base64.map(text => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ].filter(form => form.length >= MIN_SCRUBBED);
+}
+
+/** The characters that are the same whatever stands before and behind, when the value begins so many bytes into a group of three. */
+function base64At(bytes: Buffer, offset: number): string {
+  const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
+  return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6));
+}
