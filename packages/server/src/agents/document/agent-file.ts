@@ -4,6 +4,7 @@ import type { AgentDocument } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
+import { parserMember } from './parser.ts';
 import { rulesDocument } from './rules.ts';
 import type { WorkflowDocument } from './workflow.ts';
 
@@ -16,6 +17,7 @@ const agentFile = z.strictObject({
   /** May MCP clients talk to it at its own address? */
   mcp_enabled: z.boolean().default(false),
   dictionary: dictionaryDocument.body.optional(),
+  parser: parserMember.optional(),
   rules: rulesDocument.body,
   output: outputDocument.body,
 });
@@ -52,17 +54,26 @@ export function workflowOf(
     formatDocumentUri({ type, id: file.agent, version: versions[type] });
   return {
     workflowSteps: [
-      {
-        type: 'parser',
-        ...(file.dictionary && {
-          extensions: { dictionaries: [{ type: 'regular', config: { uri: uri('dictionary') } }] },
-        }),
-      },
+      parserStepOf(file, file.dictionary && uri('dictionary')),
       { type: 'rules', config: { uri: uri('rules') } },
       { type: 'output', config: { uri: uri('output') } },
       { type: 'templating' },
     ],
   };
+}
+
+/** Without any member about it a file has the parser as it is usually, and the same step it always had. */
+function parserStepOf(
+  { parser }: AgentFile,
+  dictionary: string | undefined,
+): WorkflowDocument['workflowSteps'][number] {
+  const own = dictionary === undefined ? [] : [{ type: 'regular', config: { uri: dictionary } }];
+  if (parser) {
+    const { config, dictionaries, corrections, normalizers } = parser;
+    const extensions = { dictionaries: [...own, ...dictionaries], corrections, normalizer: normalizers };
+    return { type: 'parser', config, extensions };
+  }
+  return { type: 'parser', ...(own.length > 0 && { extensions: { dictionaries: own } }) };
 }
 
 export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument {

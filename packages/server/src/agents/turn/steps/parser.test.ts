@@ -21,6 +21,10 @@ const GREETINGS = {
 
 interface Setup {
   readonly dictionaries?: readonly unknown[];
+  /** Built-in dictionaries, by their type. */
+  readonly values?: readonly string[];
+  readonly corrections?: readonly object[];
+  readonly normalizer?: readonly object[];
   readonly config?: Record<string, unknown>;
   readonly quickReplies?: readonly QuickReply[];
   readonly properties?: Record<string, unknown>;
@@ -36,10 +40,15 @@ async function parse(input: string | undefined, setup: Setup = {}) {
       type: 'parser',
       ...(setup.config && { config: setup.config }),
       extensions: {
-        dictionaries: bodies.map((_, i) => ({
-          type: 'regular',
-          config: { uri: `patchbay://dictionary/words-${i}?version=1` },
-        })),
+        dictionaries: [
+          ...bodies.map((_, i) => ({
+            type: 'regular',
+            config: { uri: `patchbay://dictionary/words-${i}?version=1` },
+          })),
+          ...(setup.values ?? []).map(type => ({ type })),
+        ],
+        corrections: setup.corrections ?? [],
+        normalizer: setup.normalizer ?? [],
       },
     },
     loadFrom(Object.fromEntries(bodies.map((body, i) => [`dictionary/words-${i}`, body]))),
@@ -139,6 +148,173 @@ describe('the parser', () => {
     ]);
   });
 
+  it('knows values by the built-in dictionaries that are listed', async () => {
+    const values = ['integer', 'decimal', 'email', 'time', 'ordinalNumber'];
+    expect(await expressionsOf('42 3,14 ada@example.org 14:30 2nd', { values })).toEqual([
+      'integer(42)',
+      'decimal(3.14)',
+      'email(ada@example.org)',
+      'time(52200000)',
+      'ordinal_number(2)',
+    ]);
+    expect(await expressionsOf('42 3.14', { values: ['decimal'] })).toEqual(['unknown(42)', 'decimal(3.14)']);
+    expect((await parse('2nd of 42', { values })).intents).toEqual(['ordinal_number', 'integer']);
+  });
+
+  it('prefers an entry to a value', async () => {
+    const dictionaries = [{ words: [{ word: '42', expressions: 'answer' }] }];
+    expect(await expressionsOf('42 43', { dictionaries, values: ['integer'] })).toEqual([
+      'answer',
+      'integer(43)',
+    ]);
+  });
+
+  it('tells sentence marks where the dictionary of punctuation is listed, after the words they follow', async () => {
+    const setup = { values: ['punctuation'] };
+    expect(await expressionsOf('Hello! Good morning, to you; ok?', setup)).toEqual([
+      'greeting(hello)',
+      'punctuation(exclamation_mark)',
+      'greeting(long)',
+      'punctuation(comma)',
+      'punctuation(semicolon)',
+      'unknown(ok)',
+      'punctuation(question_mark)',
+    ]);
+    expect(await expressionsOf('...', setup)).toEqual(Array(3).fill('punctuation(dot)'));
+    expect(await expressionsOf('hello!', {})).toEqual(['greeting(hello)']);
+    expect(await expressionsOf('!'.repeat(10_000), setup)).toHaveLength(200);
+  });
+
+  it('corrects typing errors in words it does not know, also within phrases', async () => {
+    const corrections = [{ type: 'levenshtein' }];
+    expect(await expressionsOf('helo hlelo gud mornign', { corrections })).toEqual([
+      'greeting(hello)',
+      'greeting(hello)',
+      'greeting(morning)',
+      'polite',
+    ]);
+    expect(
+      await expressionsOf('hlo morning', { corrections: [{ type: 'levenshtein', config: { distance: 1 } }] }),
+    ).toEqual(['unknown(hlo)', 'unknown(morning)']);
+    // A word that is in a dictionary is meant as it is.
+    expect(await expressionsOf('good', { corrections })).toEqual(['unknown(good)']);
+  });
+
+  it('takes the nearest word, of equally near ones the more frequent', async () => {
+    const words = [
+      { word: 'cart', expressions: 'cart' },
+      { word: 'card', expressions: 'card', frequency: 3 },
+      { word: 'carp', expressions: 'carp', frequency: 9 },
+    ];
+    const corrections = [{ type: 'levenshtein' }];
+    const dictionaries = [{ words: [...words, { word: 'carbon', expressions: 'carbon', frequency: 99 }] }];
+    expect(await expressionsOf('carf', { dictionaries, corrections })).toEqual(['carp']);
+    expect(await expressionsOf('caard', { dictionaries, corrections })).toEqual(['card']);
+  });
+
+  it('corrects words to what sounds alike, and splits words that were drawn together', async () => {
+    const dictionaries = [
+      {
+        words: [
+          { word: 'phone', expressions: 'device(phone)' },
+          { word: 'night', expressions: 'night' },
+        ],
+      },
+      GREETINGS,
+    ];
+    const corrections = [{ type: 'phonetic' }, { type: 'mergedTerms' }];
+    expect(await expressionsOf('fone nite goodmorning helloPhone', { dictionaries, corrections })).toEqual([
+      'device(phone)',
+      'night',
+      'greeting(morning)',
+      'polite',
+      'greeting(hello)',
+      'device(phone)',
+    ]);
+  });
+
+  it('corrects no value, and neither what a regular expression matches', async () => {
+    const corrections = [{ type: 'levenshtein' }];
+    const dictionaries = [
+      {
+        words: [
+          { word: 'ab-13', expressions: 'x' },
+          { word: '4711', expressions: 'y' },
+        ],
+      },
+      GREETINGS,
+    ];
+    expect(await expressionsOf('ab-12 4712', { dictionaries, corrections, values: ['integer'] })).toEqual([
+      'order(number)',
+      'integer(4712)',
+    ]);
+  });
+
+  it('corrects towards quick replies, too', async () => {
+    const quickReplies = [{ value: 'Perhaps', expressions: 'maybe' }];
+    expect(await expressionsOf('perhasp', { quickReplies, corrections: [{ type: 'levenshtein' }] })).toEqual([
+      'maybe',
+    ]);
+  });
+
+  it('corrects no more words than it may', async () => {
+    const corrections = [{ type: 'levenshtein' }];
+    expect(await expressionsOf('helo helo', { corrections, config: { maxSuggestions: 1 } })).toEqual([
+      'greeting(hello)',
+      'unknown(helo)',
+    ]);
+    const dictionaries = [
+      {
+        words: [
+          { word: 'hell', expressions: 'a', frequency: 1 },
+          { word: 'help', expressions: 'b', frequency: 2 },
+        ],
+      },
+    ];
+    expect(await expressionsOf('helx', { dictionaries, corrections })).toEqual(['b']);
+    expect(await expressionsOf('helx', { dictionaries, corrections, config: { maxSolutions: 1 } })).toEqual([
+      'a',
+    ]);
+    expect(
+      await expressionsOf('helo', { corrections, config: { maxSuggestions: 0, maxInputTokens: '-3' } }),
+    ).toEqual(['greeting(hello)']);
+  });
+
+  it('rewrites what was said and its entries alike by the normalizers, in their order', async () => {
+    const dictionaries = [
+      {
+        words: [
+          { word: 'Straße', expressions: 'street' },
+          { word: "don't", expressions: 'not' },
+        ],
+        phrases: [{ phrase: 'do not know', expressions: 'no_idea' }],
+      },
+    ];
+    const setup = (...types: string[]) => ({ dictionaries, normalizer: types.map(type => ({ type })) });
+    expect(await expressionsOf('strasse STRASSE', setup('specialCharacter'))).toEqual(['street', 'street']);
+    expect(await expressionsOf('I don’t know', setup('contractedWords'))).toEqual(['unknown(I)', 'no_idea']);
+    expect(await expressionsOf('do not', setup('contractedWords'))).toEqual(['not']);
+    expect(await expressionsOf('stra🙂ße', setup('allowedCharacter'))).toEqual(['street']);
+    expect(await expressionsOf('straße,straße', setup('punctuation'))).toEqual(['street', 'street']);
+    expect(await expressionsOf('straße,straße', setup())).toEqual(['unknown(straße straße)']);
+  });
+
+  it('is done quickly with wrong words, however many there are and however large the dictionary is', async () => {
+    const words = Array.from({ length: 10_000 }, (_, i) => ({
+      word: `${(i * 7_919).toString(36)}${(i * 104_729).toString(26)}`,
+      expressions: 'x',
+    }));
+    const corrections = [{ type: 'levenshtein' }, { type: 'phonetic' }, { type: 'mergedTerms' }];
+    const said = words
+      .slice(0, 200)
+      .map(({ word }) => `q${word.slice(1)}`)
+      .join(' ');
+    const from = performance.now();
+    expect(await expressionsOf(said, { dictionaries: [{ words }], corrections })).toHaveLength(200);
+    // Takes some ten milliseconds; comparing each with each would be a second, and longer than a turn may work.
+    expect(performance.now() - from).toBeLessThan(5_000);
+  });
+
   it('adds to what an earlier workflow found, or replaces it', async () => {
     const earlier = { expressions: ['mood(good)'], intents: ['mood'] };
     const added = await parse('hello', earlier);
@@ -182,11 +358,26 @@ describe('the parser', () => {
       { config: { includeUnknwon: true } },
       'parser step: field "includeUnknwon" at $.config.includeUnknwon is unknown',
     ],
-    ['a feature not built', { extensions: { corrections: [] } }, '(known fields there: dictionaries)'],
+    [
+      'an unknown extension',
+      { extensions: { correction: [] } },
+      '(known fields there: dictionaries, corrections, normalizer)',
+    ],
     [
       'another kind of dictionary',
-      { extensions: { dictionaries: [{ type: 'integer' }] } },
-      'must be "regular"',
+      { extensions: { dictionaries: [{ type: 'roman' }] } },
+      'must be one of regular, integer, decimal, punctuation, email, time, ordinalNumber',
+    ],
+    ['stemming', { extensions: { corrections: [{ type: 'stemming' }] } }, 'stemming is not supported'],
+    [
+      'a correction of too many errors',
+      { extensions: { corrections: [{ type: 'levenshtein', config: { distance: 6 } }] } },
+      'field "distance"',
+    ],
+    [
+      'another kind of normalizer',
+      { extensions: { normalizer: [{ type: 'upperCase' }] } },
+      'must be one of punctuation, specialCharacter, contractedWords, allowedCharacter',
     ],
     [
       'a reference to something else',

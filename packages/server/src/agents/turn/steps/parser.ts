@@ -1,85 +1,88 @@
-import { z } from 'zod';
+import { parseDocumentUri } from '@patchbay/contract/ids';
 import { dictionaryDocument } from '../../document/dictionary.ts';
-import { listOf } from '../../document/fields.ts';
 import { parseStored } from '../../document/parse-document.ts';
+import { type NormalizerDocument, PARSER_SHAPE } from '../../document/parser.ts';
 import { countNames, expressionOf, parseExpressions, printExpression } from '../../language/expression.ts';
-import { type Token, tokenize } from '../../language/tokens.ts';
-import type { StepResult, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
 import {
+  allowedCharacterNormalizer,
+  contractedWordNormalizer,
+  type Normalizer,
+  punctuationNormalizer,
+  specialCharacterNormalizer,
+} from '../../language/normalizers.ts';
+import { readWords, type Token } from '../../language/tokens.ts';
+import { markExpressions } from '../../language/value-words.ts';
+import type { LoadDocument, StepResult, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
+import { type Correct, compileCorrections, type HeardWord } from './corrections.ts';
+import {
+  bestEntryAt,
+  compareEntries,
   type DictionaryIndex,
   type Entry,
   indexDictionary,
   indexQuickReplies,
-  longestEntry,
+  indexValues,
   type Meaning,
+  type Reading,
 } from './dictionary-index.ts';
 import { inSlices, type Sliced } from './in-slices.ts';
-import { documentUri, parseStep } from './step-config.ts';
+import { parseStep } from './step-config.ts';
 
-const MAX_DICTIONARIES = 20;
-
-const shape = {
-  config: z
-    .strictObject({
-      /** Words no dictionary knows give `unknown(word)`. */
-      includeUnknown: z.boolean().default(true),
-      /** Words a dictionary knows without a meaning give `unused(word)`. */
-      includeUnused: z.boolean().default(true),
-      /** Keep the expressions an earlier workflow of this turn found. */
-      appendExpressions: z.boolean().default(true),
-      /** Words after these are not looked at. */
-      maxInputTokens: z.int().min(1).max(10_000).default(200),
-    })
-    .prefault({}),
-  extensions: z
-    .strictObject({
-      dictionaries: listOf(
-        z.strictObject({
-          type: z.literal('regular', 'must be "regular", the only kind of dictionary supported'),
-          config: z.strictObject({ uri: documentUri('dictionary') }),
-        }),
-        MAX_DICTIONARIES,
-      ).default([]),
-    })
-    .prefault({}),
-};
+/** How many characters are normalized or split into words in a step of work. */
+const CHARACTERS_A_STEP = 20;
 
 /**
  * Turns what the person said into expressions and intents. Every word is covered once, from left to right, by the
- * longest entry that starts there; of equally long ones that of the quick replies of the turn before, then the more
- * frequent, then that of the dictionary listed first. A word in no entry is tried on the regular expressions in order,
- * and else is unknown. Then comes what the context says in expressions. The intents are the names of the expressions found, each once, without `unknown` and `unused`.
+ * longest entry that starts there; of equally long ones that of the quick replies of the turn before, then the nearer to what was
+ * said, then the more frequent, then that of the dictionary listed first. A word in no entry is tried on the regular
+ * expressions and built-in dictionaries in order, then corrected, and else is unknown. Then comes what the context says in
+ * expressions. The intents are the names of the expressions found, each once, without `unknown` and `unused`.
  */
 export const parserStep: StepType = {
   type: 'parser',
   async compile(step, load) {
-    const { config, extensions } = parseStep(step, shape);
-    const dictionaries = await Promise.all(
-      extensions.dictionaries.map(async ({ config: { uri } }) =>
-        indexDictionary(parseStored(dictionaryDocument, await load(uri))),
-      ),
-    );
+    const { config, extensions } = parseStep(step, PARSER_SHAPE);
+    const correct = compileCorrections(extensions.corrections);
+    const normalize = compileNormalizers(extensions.normalizer);
+    const reading: Reading = { normalize, corrects: correct !== undefined };
+    const hasMarks = extensions.dictionaries.some(({ type }) => type === 'punctuation');
+    const dictionaries = await indexAll(extensions.dictionaries, reading, load);
+
     function* parse(memory: TurnMemory, budget: TurnBudget): Sliced<StepResult> {
       const expressions = config.appendExpressions ? [...memory.expressions] : [];
       const intents = new Set(config.appendExpressions ? memory.intents : []);
       // Words of a secret would be kept with the conversation.
       const said = memory.secretInput === undefined ? (memory.input ?? '') : '';
-      const tokens = tokenize(said, config.maxInputTokens);
-      const active = activeDictionaries(dictionaries, memory);
-      for (let at = 0; at < tokens.length; ) {
-        const token = tokens[at]!;
+      budget.work(said.length / CHARACTERS_A_STEP);
+      const heard = readWords(normalize(said), config.maxInputTokens);
+      const active = activeDictionaries(dictionaries, memory, reading, budget);
+      const words = correct ? yield* correctAll(heard.tokens, active, correct, config, budget) : heard.tokens;
+      let marksLeft = hasMarks ? config.maxInputTokens : 0;
+      const addMarks = (text: string) => {
+        if (marksLeft === 0 || text === '') return;
+        const marks = markExpressions(text, marksLeft);
+        marksLeft -= marks.length;
+        budget.work(text.length / CHARACTERS_A_STEP + marks.length);
+        expressions.push(...marks);
+        if (marks.length > 0) intents.add('punctuation');
+      };
+      for (let at = 0; at < words.length; ) {
+        const word = words[at]!;
         budget.work(1 + active.length);
         if (budget.sliceIsOver) yield;
-        const entry = bestEntry(active, tokens, at);
-        at += entry?.length ?? 1;
-        const meaning = entry?.meaning ?? (yield* patternMeaning(active, token, budget));
+        const entry = bestEntry(active, words, at, budget);
+        const meaning = entry?.meaning ?? (yield* meaningOf(active, word, budget));
+        addMarks(word.before);
         if (meaning === undefined) {
-          if (config.includeUnknown) expressions.push(printExpression(expressionOf('unknown', token.text)));
+          if (config.includeUnknown) expressions.push(printExpression(expressionOf('unknown', word.text)));
         } else if (config.includeUnused || !meaning.unused) {
           expressions.push(...meaning.expressions);
           for (const intent of meaning.intents) intents.add(intent);
         }
+        const end = at + (entry?.length ?? 1);
+        for (at++; at < end; at++) addMarks(words[at]!.before);
       }
+      addMarks(heard.after);
       for (const { name, text } of contextExpressions(memory, budget)) {
         expressions.push(text);
         intents.add(name);
@@ -92,6 +95,77 @@ export const parserStep: StepType = {
     return { run: (memory, { budget }) => inSlices(parse(memory, budget), budget) };
   },
 };
+
+type ParserExtensions = ReturnType<typeof parseStep<typeof PARSER_SHAPE>>['extensions'];
+
+function indexAll(
+  dictionaries: ParserExtensions['dictionaries'],
+  reading: Reading,
+  load: LoadDocument,
+): Promise<readonly DictionaryIndex[]> {
+  return Promise.all(
+    dictionaries.flatMap((dictionary): (DictionaryIndex | Promise<DictionaryIndex>)[] => {
+      switch (dictionary.type) {
+        case 'regular':
+          return [indexStored(dictionary.config.uri, reading, load)];
+        case 'punctuation':
+          // Its marks stand around words and are read with them.
+          return [];
+        default:
+          return [indexValues(dictionary.type)];
+      }
+    }),
+  );
+}
+
+async function indexStored(uri: string, reading: Reading, load: LoadDocument): Promise<DictionaryIndex> {
+  return indexDictionary(parseStored(dictionaryDocument, await load(parseDocumentUri(uri)!)), reading);
+}
+
+function compileNormalizers(normalizers: readonly NormalizerDocument[]): Normalizer {
+  const each = normalizers.map(compileNormalizer);
+  return text => each.reduce((rewritten, normalize) => normalize(rewritten), text);
+}
+
+function compileNormalizer(normalizer: NormalizerDocument): Normalizer {
+  switch (normalizer.type) {
+    case 'punctuation': {
+      const { punctuationRegexPattern, removePunctuation } = normalizer.config;
+      return punctuationNormalizer(punctuationRegexPattern, removePunctuation);
+    }
+    case 'specialCharacter':
+      return specialCharacterNormalizer;
+    case 'contractedWords':
+      return contractedWordNormalizer;
+    case 'allowedCharacter':
+      return allowedCharacterNormalizer;
+  }
+}
+
+/** The words with readings, and parts in place of what was drawn together, where no dictionary knows a word. */
+function* correctAll(
+  words: readonly Token[],
+  active: readonly DictionaryIndex[],
+  correct: Correct,
+  limits: { readonly maxSuggestions: number; readonly maxSolutions: number },
+  budget: TurnBudget,
+): Sliced<readonly HeardWord[]> {
+  const known = active.flatMap(({ words: list }) => list ?? []);
+  const corrected: HeardWord[] = [];
+  let left = limits.maxSuggestions;
+  for (const word of words) {
+    const isKnown = left === 0 || known.some(list => list.has(word.folded));
+    if (isKnown || (yield* meaningOf(active, word, budget)) !== undefined) {
+      corrected.push(word);
+      continue;
+    }
+    const heard = correct(word, known, Math.min(left, limits.maxSolutions), budget);
+    left -= heard.reduce((sum, { readings }) => sum + (readings?.length ?? 0), 0);
+    corrected.push(...(heard.length > 0 ? heard : [word]));
+    if (budget.sliceIsOver) yield;
+  }
+  return corrected;
+}
 
 /** What the caller says it means, in values of the context of type `expressions`. */
 function contextExpressions(memory: TurnMemory, budget: TurnBudget): { name: string; text: string }[] {
@@ -112,38 +186,42 @@ const DEFAULT_LANG = 'en';
 function activeDictionaries(
   dictionaries: readonly DictionaryIndex[],
   memory: TurnMemory,
+  reading: Reading,
+  budget: TurnBudget,
 ): readonly DictionaryIndex[] {
   const lang = memory.properties.lang ?? DEFAULT_LANG;
   const active = dictionaries.filter(dictionary => dictionary.lang === undefined || dictionary.lang === lang);
   const replies = memory.last?.quickReplies ?? [];
-  return replies.length === 0 ? active : [indexQuickReplies(replies), ...active];
+  if (replies.length === 0) return active;
+  budget.work(replies.reduce((sum, { value }) => sum + value.length, 0) / CHARACTERS_A_STEP);
+  return [indexQuickReplies(replies, reading), ...active];
 }
 
 function bestEntry(
   dictionaries: readonly DictionaryIndex[],
-  tokens: readonly Token[],
+  words: readonly HeardWord[],
   at: number,
+  { work }: TurnBudget,
 ): Entry | undefined {
   let best: Entry | undefined;
   for (const dictionary of dictionaries) {
-    const entry = longestEntry(dictionary, tokens, at);
-    if (entry && (best === undefined || isBetter(entry, best))) best = entry;
+    const entry = bestEntryAt(dictionary, words, at, work);
+    if (entry && (best === undefined || compareEntries(entry, best) > 0)) best = entry;
   }
   return best;
 }
 
-function isBetter(entry: Entry, than: Entry): boolean {
-  return entry.length > than.length || (entry.length === than.length && entry.frequency > than.frequency);
-}
-
-function* patternMeaning(
+/** What a word no entry knows means by its form. */
+function* meaningOf(
   dictionaries: readonly DictionaryIndex[],
-  token: Token,
+  word: Token,
   budget: TurnBudget,
 ): Sliced<Meaning | undefined> {
-  for (const { patterns } of dictionaries) {
+  for (const { patterns, readValue } of dictionaries) {
+    const value = readValue?.(word.text);
+    if (value) return value;
     for (const { pattern, meaning } of patterns) {
-      if (pattern.matches(token.folded, budget.work)) return meaning;
+      if (pattern.matches(word.folded, budget.work)) return meaning;
       if (budget.sliceIsOver) yield;
     }
   }

@@ -5,7 +5,7 @@ import { parseStored, parseStrictly } from '../../document/parse-document.ts';
 import type { LoadDocument, WorkflowStep } from '../../step/step.ts';
 
 /** A reference to a document of one type, as a step's `config.uri` holds it. */
-export function documentUri(type: DocumentType) {
+function documentUri(type: DocumentType) {
   return z.string().transform((text, context): DocumentRef => {
     const ref = parseDocumentUri(text);
     if (ref?.type === type) return ref;
