@@ -44,6 +44,47 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
       },
     },
   }),
+  create_agent: () => ({
+    name: 'Front desk',
+    description: 'Answers visitors.',
+    workflowUris: 'patchbay://workflow/demo?version=1',
+  }),
+  update_agent: answers => ({
+    agentId: answers('create_agent').agentId,
+    version: 1,
+    description: 'Answers visitors in the hall.',
+  }),
+  apply_agent_changes: () => ({
+    agentId: 'demo',
+    agentVersion: 1,
+    resourceMappings: JSON.stringify([
+      { oldUri: 'patchbay://output/demo?version=7', newUri: 'patchbay://output/demo?version=1' },
+    ]),
+  }),
+  delete_agent: answers => ({ agentId: answers('create_agent').agentId, version: 0 }),
+  update_resource: answers => ({
+    resourceType: 'dictionaries',
+    resourceId: answers('create_resource').resourceId,
+    version: 1,
+    config: '{"words":[{"word":"tea","expressions":"drink(tea)"}]}',
+  }),
+  delete_resource: answers => ({
+    resourceType: 'dictionaries',
+    resourceId: answers('create_resource').resourceId,
+    version: 2,
+  }),
+  update_document: () => ({
+    type: 'workflow',
+    id: 'front-desk',
+    version: 1,
+    body: {
+      workflowSteps: [
+        { type: 'rules', config: { uri: 'patchbay://rules/demo?version=1' } },
+        { type: 'output', config: { uri: 'patchbay://output/demo?version=1' } },
+      ],
+    },
+  }),
+  delete_document: () => ({ type: 'workflow', id: 'front-desk', version: 2 }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
   read_file: answers => ({ file_id: answers('presign_upload').file_id }),
   delete_file: answers => ({ file_id: answers('presign_upload').file_id }),
@@ -83,12 +124,15 @@ function withMadeUpIds(text: string): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz';
   const madeUp = new Map<string, string>();
   return text
-    .replace(/\b(conv|user|key|file)_([a-z2-7]{20,26})\b/g, (id, kind: string, random: string) => {
-      const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
-      const turned = alphabet.slice(count) + alphabet.slice(0, count);
-      if (!madeUp.has(id)) madeUp.set(id, `${kind}_${turned.slice(0, random.length)}`);
-      return madeUp.get(id)!;
-    })
+    .replace(
+      /\b(conv|user|key|file|agent|dictionary)_([a-z2-7]{20,26})\b/g,
+      (id, kind: string, random: string) => {
+        const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
+        const turned = alphabet.slice(count) + alphabet.slice(0, count);
+        if (!madeUp.has(id)) madeUp.set(id, `${kind}_${turned.slice(0, random.length)}`);
+        return madeUp.get(id)!;
+      },
+    )
     .replace(/"checksum":"[0-9a-f]{16}"/g, '"checksum":"0123456789abcdef"')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:7070')
     .replace(/signature=[\w-]+/g, 'signature=...')

@@ -185,7 +185,7 @@ const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
-      'document step deployment turn': COMPILED_BEFORE_RUN,
+      'document step deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -194,7 +194,7 @@ const AGENTS: Record<string, LayerRow> = {
   document: {
     may: ['language'],
     never: {
-      'step deployment turn': COMPILED_BEFORE_RUN,
+      'step deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -204,7 +204,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: [],
     never: {
       'language document': 'what every step promises is said without the words of any one step',
-      'deployment turn': COMPILED_BEFORE_RUN,
+      'deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -214,8 +214,18 @@ const AGENTS: Record<string, LayerRow> = {
     may: ['document', 'step'],
     never: {
       language: 'what documents mean is known to the steps that compile them',
-      turn: COMPILED_BEFORE_RUN,
+      'configuration turn': COMPILED_BEFORE_RUN,
       conversation: 'an agent is compiled once for all conversations',
+      demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
+    },
+  },
+  configuration: {
+    may: ['document', 'step', 'deployment'],
+    never: {
+      language: 'what documents mean is known to the steps that compile them',
+      turn: COMPILED_BEFORE_RUN,
+      conversation: 'what is written is written for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
     },
@@ -223,7 +233,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
-      'language document step deployment turn': A_CONVERSATION_IS_A_RECORD,
+      'language document step deployment configuration turn': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
     },
@@ -231,19 +241,24 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
-      'language document deployment conversation turn': 'a file is bytes with an owner, whoever is sent it',
+      'language document deployment configuration conversation turn':
+        'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
   },
   turn: {
     may: ['language', 'document', 'step', 'deployment', 'conversation'],
-    never: { demo: DEMO_IS_ONE_AGENT, file: A_FILE_IS_SENT_ALONG },
+    never: {
+      configuration: 'a turn runs what is deployed, whoever wrote it',
+      demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
+    },
   },
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
       file: 'an agent file is text',
-      'language step': 'an agent file is written without knowing how it is read',
+      'language step configuration': 'an agent file is written without knowing how it is read',
     },
   },
 };

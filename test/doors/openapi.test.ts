@@ -210,7 +210,8 @@ describe('the examples', () => {
     /** Ids of the examples and what they are called here. */
     const called = new Map<string, string>();
     const learn = (example: unknown, here: unknown): void => {
-      if (typeof example === 'string' && /^(conv|key|file)_/.test(example)) called.set(example, String(here));
+      if (typeof example === 'string' && /^(conv|key|file|agent|dictionary)_/.test(example))
+        called.set(example, String(here));
       if (typeof example !== 'object' || example === null) return;
       for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
     };
@@ -319,6 +320,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('read_docs', { name: 'nothing' });
   await provoke('get_agent', { agentId: 'nobody' });
   await provoke('get_agent', { agentId: 'demo', version: 99 });
+  await provokeDocuments(provoke);
   await provoke('create_conversation', { agentId: 'nobody' });
   await provoke('create_conversation', { agentId: 'demo', environment: 'test' });
   await provoke('chat_with_agent', { agentId: 'nobody', message: 'x' });
@@ -404,6 +406,44 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('talk_to_agent', { agentId: 'lost', conversationId: left.conversationId, message: 'x' });
   await provoke('deploy_agent_file', { file: agentFile('lost') });
   return done;
+}
+
+/** What is not there, and versions that are not current. */
+async function provokeDocuments(provoke: (operationId: string, args: Arguments) => Promise<unknown>) {
+  const body = { workflows: [] };
+  const config = '{}';
+  const mapping = { oldUri: 'patchbay://rules/x1?version=1', newUri: 'patchbay://rules/nothing?version=1' };
+  for (const [operation, args] of [
+    ['list_agent_resources', {}],
+    ['deploy_agent', { version: 99 }],
+    ['get_deployment_status', { version: 1 }],
+    ['undeploy_agent', { version: 1, environment: 'test' }],
+    ['update_agent', { version: 99 }],
+    ['delete_agent', { version: 99 }],
+    ['apply_agent_changes', { agentVersion: 99, resourceMappings: '[]' }],
+    ['apply_agent_changes', { agentVersion: 0, resourceMappings: JSON.stringify([mapping]) }],
+  ] as const) {
+    for (const agentId of ['nobody', 'demo']) await provoke(operation, { agentId, ...args });
+  }
+  await provoke('list_agent_resources', { agentId: 'demo', version: 99 });
+  await provoke('read_workflow', { workflowId: 'nothing' });
+  for (const resourceId of ['nothing', 'demo']) {
+    const resource = { resourceType: 'dictionaries', resourceId, version: 99 };
+    await provoke('read_resource', resource);
+    await provoke('update_resource', { ...resource, config });
+    await provoke('delete_resource', resource);
+  }
+  await provoke('create_document', { type: 'agent', id: 'demo', body });
+  for (const [type, id] of [
+    ['agent', 'nobody'],
+    ['agent', 'demo'],
+    ['workflow', 'nothing'],
+  ] as const) {
+    const document = { type, id, version: 99 };
+    await provoke('read_document', document);
+    await provoke('update_document', { ...document, body: type === 'agent' ? body : { workflowSteps: [] } });
+    await provoke('delete_document', document);
+  }
 }
 
 /** As many secrets and variables as there may be. */

@@ -1,7 +1,8 @@
 import { OPERATIONS } from '@patchbay/contract/operations';
-import { ROLES, type Role, TIERS } from '@patchbay/contract/roles';
+import { TIERS } from '@patchbay/contract/roles';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argumentsOf, CATALOGUE, membersOf } from './catalogue.ts';
 import { platforms } from './platforms.ts';
 import { callTool, post, rpc, statusWithHost, toolError } from './wire.ts';
 
@@ -9,53 +10,32 @@ let platform: TestPlatform;
 
 interface ListedTool {
   readonly name: string;
-  readonly inputSchema: { properties: Record<string, { default?: unknown }>; required?: string[] };
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+}
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, { readonly default?: unknown }>>;
+  readonly required?: readonly string[];
 }
 
 const call = (name: string, args: Record<string, unknown>, key = platform.operatorKey) =>
   callTool(platform.operatorUrl, name, args, { key });
 
-/**
- * The tools this door is documented to have now, with every argument, whether it is required, and its default. A tool is one of the
- * 84 the requirements name (E-07, E-72); every other operation is `tool: false` and has REST and the command line.
- */
-const CATALOGUE: Record<string, Record<string, { required?: true; default?: unknown }>> = {
-  list_agents: { environment: { default: 'production' } },
-  list_agent_configs: { filter: {}, limit: { default: 20 } },
-  create_conversation: { agentId: { required: true }, environment: { default: 'production' } },
-  talk_to_agent: {
-    agentId: { required: true },
-    conversationId: { required: true },
-    message: { required: true },
-    environment: {},
-  },
-  chat_with_agent: {
-    agentId: { required: true },
-    message: { required: true },
-    conversationId: {},
-    environment: { default: 'production' },
-  },
-  read_conversation: {
-    agentId: {},
-    conversationId: { required: true },
-    environment: {},
-    currentStepOnly: { default: true },
-    returnDetailed: { default: false },
-    returningFields: {},
-  },
-  read_conversation_log: { conversationId: { required: true }, logSize: {} },
-  list_conversations: {
-    agentId: { required: true },
-    agentVersion: {},
-    conversationState: {},
-    limit: { default: 20 },
-  },
-  get_agent: { agentId: { required: true }, version: {} },
-  discover_agents: { filter: {}, environment: { default: 'production' } },
-  read_agent_logs: { agentId: {}, conversationId: {}, level: {}, limit: { default: 50 } },
-  list_docs: {},
-  read_docs: { name: { required: true } },
-};
+async function listTools(): Promise<ListedTool[]> {
+  const { body } = await rpc(platform.operatorUrl, 'tools/list', {}, { key: platform.operatorKey });
+  return body.result.tools;
+}
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+  one.name.localeCompare(other.name);
+
+/** The rows of the catalogue in the order of the list, then what the list does not have. */
+function inOrderOf(list: readonly ListedTool[], rows: readonly unknown[][]): unknown[][] {
+  const places = new Map(list.map(({ name }, place) => [name, place]));
+  const place = ([name]: unknown[]) => places.get(String(name)) ?? list.length;
+  return rows.toSorted((one, other) => place(one) - place(other));
+}
 
 describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
   beforeAll(async () => {
@@ -64,23 +44,35 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
   afterAll(() => platform?.close());
 
   describe('the list of tools', () => {
-    it('holds exactly the documented tools with their arguments, required ones and defaults (E-07, E-12, E-13, E-15, E-18, E-72, E-75)', async () => {
-      const { body } = await rpc(platform.operatorUrl, 'tools/list', {}, { key: platform.operatorKey });
-      const listed = Object.fromEntries(
-        body.result.tools.map((tool: ListedTool) => [
-          tool.name,
-          Object.fromEntries(
-            Object.entries<{ default?: unknown }>(tool.inputSchema.properties).map(([name, schema]) => [
-              name,
-              {
-                ...(tool.inputSchema.required?.includes(name) && { required: true }),
-                ...(schema.default !== undefined && { default: schema.default }),
-              },
-            ]),
-          ),
+    it('holds exactly the documented tools with their arguments, required ones and defaults (E-07, E-12, E-13, E-15, E-18, E-26, E-72, E-75)', async () => {
+      const documented = Object.entries(CATALOGUE).map(([name, tool]) => [
+        name,
+        argumentsOf(tool).toSorted(byName),
+      ]);
+      expect(
+        (await listTools()).map(({ name, inputSchema: { properties, required = [] } }) => [
+          name,
+          Object.entries(properties)
+            .map(([argument, schema]) => ({
+              name: argument,
+              required: required.includes(argument),
+              default: schema.default === undefined ? undefined : String(schema.default),
+            }))
+            .toSorted(byName),
         ]),
-      );
-      expect(listed).toEqual(CATALOGUE);
+      ).toEqual(inOrderOf(await listTools(), documented));
+    });
+
+    it('says which members a result has, the documented ones and some of ours (E-26)', async () => {
+      for (const { name, outputSchema } of await listTools()) {
+        const { result } = CATALOGUE[name]!;
+        if (result === undefined) continue;
+        const members = Object.keys(outputSchema.properties).map(member => ({
+          name: member,
+          always: (outputSchema.required ?? []).includes(member),
+        }));
+        expect(members.toSorted(byName), name).toEqual(membersOf(result).toSorted(byName));
+      }
     });
 
     it('gives every tool a title, a description and annotations', async () => {
@@ -119,8 +111,8 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
     });
 
     it('may be left out when they are optional: a name is all a call needs (E-13, E-14)', async () => {
-      for (const [name, args] of Object.entries(CATALOGUE)) {
-        if (Object.values(args).some(argument => argument.required)) continue;
+      for (const [name, tool] of Object.entries(CATALOGUE)) {
+        if (argumentsOf(tool).some(argument => argument.required)) continue;
         const { body } = await call(name, {});
         expect(body.result.isError, name).toBeUndefined();
       }
@@ -225,63 +217,7 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
     });
   });
 
-  /** Measured by calling every tool as every role, never read from the code (platform.md 11.2). */
   describe('roles', () => {
-    /** E-55, E-56, E-59 in this table's own words. */
-    const DOCUMENTED: Record<string, readonly Role[]> = {
-      ...Object.fromEntries(['list_docs', 'read_docs'].map(name => [name, ROLES])),
-      ...Object.fromEntries(
-        [
-          'create_conversation',
-          'talk_to_agent',
-          'chat_with_agent',
-          'read_conversation',
-          'read_conversation_log',
-          'list_conversations',
-          'discover_agents',
-        ].map(name => [
-          name,
-          ['patchbay-admin', 'patchbay-editor', 'patchbay-user', 'patchbay-viewer'] as const,
-        ]),
-      ),
-      // With a conversationId; the calls below have one (E-60 has the other half).
-      read_agent_logs: ['patchbay-admin', 'patchbay-viewer'],
-      ...Object.fromEntries(
-        ['list_agents', 'list_agent_configs', 'get_agent'].map(name => [
-          name,
-          ['patchbay-admin', 'patchbay-editor'] as const,
-        ]),
-      ),
-    };
-
-    it('have a documented tier for every tool, and none left over (E-62)', () => {
-      expect(Object.keys(DOCUMENTED).sort()).toEqual(Object.keys(CATALOGUE).sort());
-    });
-
-    it.each([...ROLES, 'no role'] as const)(
-      'admit %s to exactly the documented tools, in the list and in calls (E-27, E-52, E-54, E-55, E-56, E-59)',
-      async role => {
-        const person = await platform.addPerson(role === 'no role' ? [] : [role]);
-        const admitted: string[] = [];
-        for (const name of Object.keys(CATALOGUE)) {
-          const scoped = name === 'read_agent_logs' ? { conversationId: 'conv_none' } : {};
-          const answer = await call(name, scoped, person.key);
-          expect(answer.status).toBe(200);
-          const error = toolError(answer);
-          const refused = error?.errorCode === 'FORBIDDEN' && error.error.includes('requires one of roles');
-          if (!refused) admitted.push(name);
-        }
-        const expected = Object.keys(CATALOGUE).filter(name =>
-          DOCUMENTED[name]!.some(allowed => allowed === role),
-        );
-        expect(admitted).toEqual(expected);
-        const { body } = await rpc(platform.operatorUrl, 'tools/list', {}, { key: person.key });
-        expect(body.result.tools.map((tool: { name: string }) => tool.name).sort()).toEqual(
-          [...expected].sort(),
-        );
-      },
-    );
-
     it('names the roles that would be admitted (E-20, E-45)', async () => {
       const viewer = await platform.addPerson(['patchbay-viewer']);
       expect(toolError(await call('list_agents', {}, viewer.key))).toEqual({

@@ -64,13 +64,13 @@ class Model {
     return entry.descriptor;
   }
 
-  delete(type: DocumentType, id: string, expected: number, permanent: boolean): string | undefined {
+  delete(type: DocumentType, id: string, expected: number, permanent: boolean): string | number {
     const entry = this.documents.get(`${type}/${id}`);
     if (!entry || (entry.deleted && !permanent)) return 'not_found';
     if (expected !== 0 && expected !== entry.bodies.length) return 'conflict';
     if (permanent) this.documents.delete(`${type}/${id}`);
     else entry.deleted = true;
-    return undefined;
+    return entry.bodies.length;
   }
 
   body(type: DocumentType, id: string, version: number): unknown {

@@ -118,6 +118,20 @@ export const READS = {
   idempotentHint: true,
   openWorldHint: false,
 } as const;
+/** Annotations of an operation that replaces something by a later version of it. */
+export const UPDATES = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+} as const;
+/** Annotations of an operation that takes something away. */
+export const DELETES = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: false,
+} as const;
 /** Annotations of an operation that adds something, each time it is called (E-04). */
 export const CREATES = {
   readOnlyHint: false,

@@ -1,10 +1,15 @@
 import type { OperationDefinition } from './operation.ts';
 import {
+  applyAgentChanges,
+  createAgent,
+  deleteAgent,
   deployAgentFile,
   discoverAgents,
   getAgent,
   listAgentConfigs,
+  listAgentResources,
   listAgents,
+  updateAgent,
 } from './operations/agents.ts';
 import {
   chatWithAgent,
@@ -14,8 +19,22 @@ import {
   readConversationLog,
   talkToAgent,
 } from './operations/conversation.ts';
+import { deployAgent, getDeploymentStatus, undeployAgent } from './operations/deployment.ts';
 import { readAgentLogs } from './operations/diagnostics.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
+import {
+  createDocument,
+  createResource,
+  deleteDocument,
+  deleteResource,
+  listDocuments,
+  listWorkflows,
+  readDocument,
+  readResource,
+  readWorkflow,
+  updateDocument,
+  updateResource,
+} from './operations/documents.ts';
 import { deleteFile, listFiles, presignUpload, readFile } from './operations/files.ts';
 import {
   createAgentKey,
@@ -49,6 +68,25 @@ export const OPERATIONS = [
   listAgentConfigs,
   getAgent,
   readAgentLogs,
+  createAgent,
+  updateAgent,
+  listAgentResources,
+  applyAgentChanges,
+  deleteAgent,
+  listWorkflows,
+  readWorkflow,
+  createResource,
+  readResource,
+  updateResource,
+  deleteResource,
+  listDocuments,
+  readDocument,
+  createDocument,
+  updateDocument,
+  deleteDocument,
+  deployAgent,
+  getDeploymentStatus,
+  undeployAgent,
   listDocs,
   readDocs,
   deployAgentFile,

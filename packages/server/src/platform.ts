@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { createApplyChanges } from './agents/configuration/apply-changes.ts';
+import { createDeleteAgent } from './agents/configuration/delete-agent.ts';
+import { createDocuments } from './agents/configuration/documents.ts';
+import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCatalogue } from './agents/deployment/catalogue.ts';
+import { createDeployer } from './agents/deployment/deployer.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
@@ -170,6 +175,11 @@ export async function createPlatform(
       conversations,
       catalogue,
       agentFiles,
+      documents: createDocuments({ store, stepTypes, clock }),
+      listInventory: createInventory({ store, catalogue }),
+      applyChanges: createApplyChanges({ store, clock }),
+      removeAgent: createDeleteAgent({ store, clock }),
+      deployer: createDeployer({ store, stepTypes, clock, logger }),
       docs,
       keys,
       ownAgents: createOwnAgents({ store }),

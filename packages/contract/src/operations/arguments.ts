@@ -20,3 +20,30 @@ export const limit = z
   .max(100)
   .default(20)
   .describe('Optional. How many at the most, 1 to 100; default: 20');
+
+/** A version to work from: the optimistic lock of updates and deletions (platform.md 1.2). */
+export const currentVersion = z
+  .int()
+  .min(0)
+  .max(999_999_999)
+  .describe('Current version of what is changed; 0 means whatever is current. Any other is a conflict');
+
+/** A version to look at, the latest when left out (E-16). */
+export const latestVersion = z
+  .int()
+  .min(0)
+  .max(999_999_999)
+  .optional()
+  .describe('Optional. Version to read; if omitted or 0, the latest');
+
+export const permanent = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Optional. Removes every version for good, instead of hiding it with its history; default: false',
+  );
+
+export const redeploy = z
+  .boolean()
+  .default(false)
+  .describe('Optional. Also deploys the agent afterwards; default: false');

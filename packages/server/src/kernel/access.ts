@@ -30,6 +30,11 @@ export function mayChangeAgent(principal: Principal, agent: Owned): boolean {
   return reaches(principal, 'own-or-admin', agent.ownerId);
 }
 
+/** To read a document, change it and build on it: whoever it belongs to, or an admin. */
+export function mayUseDocument(principal: Principal, document: Owned): boolean {
+  return reaches(principal, 'own-or-admin', document.ownerId);
+}
+
 /** To make keys: a person who acts as themselves. A key that could make another would outlive its own end. */
 export function mayMakeKeys(principal: Principal): boolean {
   return principal.via === 'cli';

@@ -13,6 +13,8 @@ export type PlatformEvent =
   | { readonly kind: 'secret-changed'; readonly name: string }
   /** A variable has another value, or is no longer there. */
   | { readonly kind: 'variable-changed'; readonly name: string }
+  /** A version of an agent was deployed, perhaps not for the first time. */
+  | { readonly kind: 'agent-deployed'; readonly agentId: string; readonly agentVersion: number }
   /** A client no longer waits for a call of its session, on whichever node it runs. */
   | { readonly kind: 'call-cancelled'; readonly call: string }
   /** Calls a node has let in since it last said so, by credential and agent. */

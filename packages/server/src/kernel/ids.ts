@@ -14,6 +14,8 @@ export const newConversationId = () => `conv_${randomBase32(26)}`;
 /** 130 random bits, as conversations have. */
 export const newFileId = () => `file_${randomBase32(26)}`;
 export const newUploadId = () => randomBase32(26);
+/** As long as an agent's generated id: `agent_` and 100 random bits (decisions.md 1). */
+export const newDocumentId = (type: string) => `${type}_${randomBase32(20)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;

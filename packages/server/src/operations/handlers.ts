@@ -1,6 +1,11 @@
+import type { ApplyChanges } from '../agents/configuration/apply-changes.ts';
+import type { DeleteAgent } from '../agents/configuration/delete-agent.ts';
+import type { Documents } from '../agents/configuration/documents.ts';
+import type { ListInventory } from '../agents/configuration/inventory.ts';
 import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
 import type { Catalogue } from '../agents/deployment/catalogue.ts';
+import type { Deployer } from '../agents/deployment/deployer.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Files } from '../agents/file/files.ts';
 import type { Turns } from '../agents/turn/turns.ts';
@@ -9,11 +14,16 @@ import type { DocsPages } from '../docs/pages.ts';
 import type { Logs } from '../records/logs.ts';
 import type { Variables } from '../secrets/variables.ts';
 import type { Vault } from '../secrets/vault.ts';
+import { applyAgentChanges } from './agents/apply_agent_changes.ts';
+import { createAgent } from './agents/create_agent.ts';
+import { deleteAgent } from './agents/delete_agent.ts';
 import { deployAgentFile } from './agents/deploy_agent_file.ts';
 import { discoverAgents } from './agents/discover_agents.ts';
 import { getAgent } from './agents/get_agent.ts';
 import { listAgentConfigs } from './agents/list_agent_configs.ts';
+import { listAgentResources } from './agents/list_agent_resources.ts';
 import { listAgents } from './agents/list_agents.ts';
+import { updateAgent } from './agents/update_agent.ts';
 import type { OperationHandlers } from './bind.ts';
 import { chatWithAgent } from './conversation/chat_with_agent.ts';
 import { createConversation } from './conversation/create_conversation.ts';
@@ -21,9 +31,23 @@ import { listConversations } from './conversation/list_conversations.ts';
 import { readConversation } from './conversation/read_conversation.ts';
 import { readConversationLog } from './conversation/read_conversation_log.ts';
 import { talkToAgent } from './conversation/talk_to_agent.ts';
+import { deployAgent } from './deployment/deploy_agent.ts';
+import { getDeploymentStatus } from './deployment/get_deployment_status.ts';
+import { undeployAgent } from './deployment/undeploy_agent.ts';
 import { readAgentLogs } from './diagnostics/read_agent_logs.ts';
 import { listDocs } from './docs/list_docs.ts';
 import { readDocs } from './docs/read_docs.ts';
+import { createDocument } from './documents/create_document.ts';
+import { createResource } from './documents/create_resource.ts';
+import { deleteDocument } from './documents/delete_document.ts';
+import { deleteResource } from './documents/delete_resource.ts';
+import { listDocuments } from './documents/list_documents.ts';
+import { listWorkflows } from './documents/list_workflows.ts';
+import { readDocument } from './documents/read_document.ts';
+import { readResource } from './documents/read_resource.ts';
+import { readWorkflow } from './documents/read_workflow.ts';
+import { updateDocument } from './documents/update_document.ts';
+import { updateResource } from './documents/update_resource.ts';
 import { deleteFile } from './files/delete_file.ts';
 import { listFiles } from './files/list_files.ts';
 import { presignUpload } from './files/presign_upload.ts';
@@ -52,6 +76,11 @@ export function createHandlers(parts: {
   readonly conversations: Conversations;
   readonly catalogue: Catalogue;
   readonly agentFiles: AgentFiles;
+  readonly documents: Documents;
+  readonly listInventory: ListInventory;
+  readonly applyChanges: ApplyChanges;
+  readonly removeAgent: DeleteAgent;
+  readonly deployer: Deployer;
   readonly docs: DocsPages;
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
@@ -61,6 +90,8 @@ export function createHandlers(parts: {
   readonly variables: Variables;
 }): OperationHandlers {
   const {
+    documents,
+    deployer,
     turns,
     conversations,
     catalogue,
@@ -85,6 +116,25 @@ export function createHandlers(parts: {
     list_agent_configs: listAgentConfigs(catalogue),
     get_agent: getAgent(catalogue),
     read_agent_logs: readAgentLogs(conversations, logs),
+    apply_agent_changes: applyAgentChanges(parts.applyChanges, deployer),
+    create_agent: createAgent(documents),
+    delete_agent: deleteAgent(parts.removeAgent),
+    list_agent_resources: listAgentResources(parts.listInventory),
+    update_agent: updateAgent(documents, deployer),
+    create_document: createDocument(documents),
+    create_resource: createResource(documents),
+    delete_document: deleteDocument(documents),
+    delete_resource: deleteResource(documents),
+    list_documents: listDocuments(documents),
+    list_workflows: listWorkflows(documents),
+    read_document: readDocument(documents),
+    read_resource: readResource(documents),
+    read_workflow: readWorkflow(documents),
+    update_document: updateDocument(documents),
+    update_resource: updateResource(documents),
+    deploy_agent: deployAgent(deployer),
+    get_deployment_status: getDeploymentStatus(deployer),
+    undeploy_agent: undeployAgent(deployer),
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),

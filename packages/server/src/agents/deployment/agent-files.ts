@@ -1,4 +1,4 @@
-import type { DocumentRef, DocumentType } from '@patchbay/contract/ids';
+import { DOCUMENT_TYPES, type DocumentRef, type DocumentType } from '@patchbay/contract/ids';
 import { mayChangeAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
@@ -10,6 +10,7 @@ import { findAgentOwner, insertAgent, setAgentMcpEnabled } from '../../store/tab
 import { findDeployment, replaceDeployment } from '../../store/tables/deployments.ts';
 import {
   createDocument,
+  findDocumentCreator,
   readDescriptor,
   readDocument,
   updateDocument,
@@ -44,6 +45,9 @@ export interface DeployedFile {
 /** Where an agent file is deployed. */
 const ENVIRONMENT = 'production';
 
+/** The documents a file is made of, besides the agent itself. */
+const FILE_TYPES = DOCUMENT_TYPES.filter(type => type !== 'agent');
+
 /** A document as it will be after the deployment. */
 interface PlannedDocument {
   readonly type: DocumentType;
@@ -67,8 +71,11 @@ export function createAgentFiles(deps: {
   }
 
   /** Every document with the version it will have: each refers to the ones before it. */
-  async function plan(file: AgentFile): Promise<PlannedDocument[]> {
+  async function plan(principal: Principal, file: AgentFile): Promise<PlannedDocument[]> {
     const id = file.agent;
+    // Documents can be made without an agent: those of the same id may be somebody else's.
+    for (const type of FILE_TYPES)
+      refuseForeign(principal, id, await findDocumentCreator(store.db, type, id));
     const planned: PlannedDocument[] = [];
     for (const { type, body } of contentDocuments(file)) planned.push(await planDocument(id, type, body));
     const versionOf = (type: DocumentType) => planned.find(document => document.type === type)?.version ?? 0;
@@ -107,8 +114,9 @@ export function createAgentFiles(deps: {
       mcpEnabled: file.mcp_enabled,
       createdAt: at,
     });
+    const ownerId = inserted ? by : ((await findAgentOwner(db, id)) ?? by);
     if (!inserted) {
-      refuseForeign(principal, id, await findAgentOwner(db, id));
+      refuseForeign(principal, id, ownerId);
       await setAgentMcpEnabled(db, id, file.mcp_enabled);
     }
     for (const { type, body, version, changed } of planned) {
@@ -118,7 +126,8 @@ export function createAgentFiles(deps: {
           ? { name: file.name, description: file.description }
           : { name: `${id} ${type}`, description: '' };
       const document = { type, id, body, by, at, ...words };
-      if (version === 1) await createDocument(db, document);
+      // What an admin adds to somebody's agent is that person's.
+      if (version === 1) await createDocument(db, { ...document, by: ownerId });
       else await updateDocument(db, { ...document, expectedVersion: version - 1 });
     }
   }
@@ -128,7 +137,7 @@ export function createAgentFiles(deps: {
       const file = parseAgentFile(raw);
       const id = file.agent;
       refuseForeign(principal, id, await findAgentOwner(store.db, id));
-      const planned = await plan(file);
+      const planned = await plan(principal, file);
       const compiled = await compile(id, planned);
       await references.checkDeployment(
         id,

@@ -2,8 +2,8 @@ import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
 import type { AgentDocument } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
-import { type WorkflowDocument, workflowDocument } from '../document/workflow.ts';
-import type { CompiledStep, LoadDocument, StepType } from '../step/step.ts';
+import { workflowDocument } from '../document/workflow.ts';
+import type { CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';
 
 /** A step of a compiled agent with where it comes from. */
 export interface AgentStep {
@@ -38,29 +38,30 @@ export async function compileAgent(
     const workflow = parseStored(workflowDocument, await load(ref));
     for (const [index, step] of workflow.workflowSteps.entries()) {
       const path = `workflow ${ref.id}, workflowSteps[${index}]`;
-      const stepType = stepTypes.find(known => known.type === step.type);
-      if (!stepType) {
-        throw new PlatformError(
-          'invalid',
-          `${path}.type: unknown step type "${step.type}"; known types: ${stepTypes.map(known => known.type).join(', ')}.`,
-        );
-      }
       steps.push({
         type: step.type,
         workflowId: ref.id,
-        compiled: await compileStep(stepType, step, load, path),
+        compiled: await compileStep(step, load, stepTypes, path),
       });
     }
   }
   return { agentId: agent.agentId, version: agent.version, steps };
 }
 
-async function compileStep(
-  stepType: StepType,
-  step: WorkflowDocument['workflowSteps'][number],
+/** Prepares one step; errors are those of `compileAgent`, and say that it is at `path`. */
+export async function compileStep(
+  step: WorkflowStep,
   load: LoadDocument,
+  stepTypes: readonly StepType[],
   path: string,
 ): Promise<CompiledStep> {
+  const stepType = stepTypes.find(known => known.type === step.type);
+  if (!stepType) {
+    throw new PlatformError(
+      'invalid',
+      `${path}.type: unknown step type "${step.type}"; known types: ${stepTypes.map(known => known.type).join(', ')}.`,
+    );
+  }
   try {
     return await stepType.compile(step, load);
   } catch (thrown) {

@@ -94,6 +94,13 @@ export function createDeployments(deps: {
     return made;
   }
 
+  // Somebody has mended what it names, here or on another node.
+  store.subscribe(event => {
+    if (event.kind !== 'agent-deployed') return;
+    const key = keyOf(event.agentId, event.agentVersion);
+    if (attempts.get(key)?.retryAt !== undefined) attempts.delete(key);
+  });
+
   return {
     compiled(agentId, version) {
       const key = keyOf(agentId, version);

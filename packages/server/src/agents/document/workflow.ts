@@ -1,3 +1,4 @@
+import { type DocumentRef, parseDocumentUri } from '@patchbay/contract/ids';
 import { wordOfExtension, wordOfStep } from '@patchbay/contract/seed-names';
 import { z } from 'zod';
 import type { DocumentSchema } from './document-type.ts';
@@ -11,40 +12,13 @@ type Members = Readonly<Record<string, unknown>>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const withNormalUri = (config: Members): Members =>
-  Object.hasOwn(config, 'uri') ? { ...config, uri: normalReference(config.uri) } : config;
-
-function normalExtension(extension: unknown): unknown {
-  if (!isMembers(extension)) return extension;
-  const { type, config } = extension;
-  return {
-    ...extension,
-    ...(typeof type === 'string' && { type: wordOfExtension(type) }),
-    ...(isMembers(config) && { config: withNormalUri(config) }),
-  };
-}
-
-/** The parser's lists of dictionaries and the like; anything else stays as it is. */
-function normalExtensions(extensions: Members): Members {
-  return Object.fromEntries(
-    Object.entries(extensions).map(([kind, list]) => [
-      kind,
-      Array.isArray(list) ? list.map(normalExtension) : list,
-    ]),
-  );
-}
-
 const step = z
   .strictObject({
     type: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters'),
     config: z.record(z.string(), z.unknown()).optional(),
     extensions: z.record(z.string(), z.unknown()).optional(),
   })
-  .transform(({ type, config, extensions }) => ({
-    type: wordOfStep(type),
-    ...(config && { config: withNormalUri(config) }),
-    ...(extensions && { extensions: normalExtensions(extensions) }),
-  }));
+  .transform(written => mapStep({ ...written, type: wordOfStep(written.type) }, normalReference));
 
 /**
  * Which steps a turn runs, in this order (platform.md 1.5). `type` is a word of the table of steps; which words there
@@ -60,3 +34,43 @@ export const workflowDocument = {
 } as const satisfies DocumentSchema;
 
 export type WorkflowDocument = z.output<typeof workflowDocument.body>;
+
+interface Step {
+  readonly type: string;
+  readonly config?: Members | undefined;
+  readonly extensions?: Members | undefined;
+}
+
+/** The step with other references: that of its `config`, and those of its extensions, as the parser's dictionaries. */
+export function mapStep({ type, config, extensions }: Step, map: (uri: unknown) => unknown) {
+  const withUri = (holder: Members): Members =>
+    Object.hasOwn(holder, 'uri') ? { ...holder, uri: map(holder.uri) } : holder;
+  const extension = (written: unknown): unknown => {
+    if (!isMembers(written)) return written;
+    return {
+      ...written,
+      ...(typeof written.type === 'string' && { type: wordOfExtension(written.type) }),
+      ...(isMembers(written.config) && { config: withUri(written.config) }),
+    };
+  };
+  const lists = Object.entries(extensions ?? {}).map(([kind, list]) => [
+    kind,
+    Array.isArray(list) ? list.map(extension) : list,
+  ]);
+  return {
+    type,
+    ...(config && { config: withUri(config) }),
+    ...(extensions && { extensions: Object.fromEntries(lists) as Members }),
+  };
+}
+
+/** The documents a step names, in the order it names them. */
+export function referencesOf(step: Step): DocumentRef[] {
+  const found: DocumentRef[] = [];
+  mapStep(step, uri => {
+    const ref = typeof uri === 'string' ? parseDocumentUri(uri) : undefined;
+    if (ref) found.push(ref);
+    return uri;
+  });
+  return found;
+}

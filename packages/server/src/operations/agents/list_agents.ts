@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../agents/deployment/catalogue.ts';
 import type { OperationHandler } from '../bind.ts';
-import { agentDescriptor } from './agent-descriptor.ts';
+import { shownDescriptor } from '../documents/descriptor.ts';
 
 export function listAgents(catalogue: Catalogue): OperationHandler<'list_agents'> {
   return async (input, { principal }) => {
@@ -10,7 +10,7 @@ export function listAgents(catalogue: Catalogue): OperationHandler<'list_agents'
       agentId,
       agentVersion,
       status,
-      descriptor: agentDescriptor(descriptor, agentVersion),
+      descriptor: shownDescriptor(descriptor, agentVersion),
     }));
     return { count: agents.length, agents };
   };

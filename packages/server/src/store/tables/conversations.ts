@@ -239,6 +239,42 @@ async function freeConversations(db: Db, which: (eb: Rows) => Expression<SqlBool
     .execute();
 }
 
+/** Conversations with a version of an agent that are neither over nor waiting for a person. */
+interface ConversationsOf {
+  readonly environment: Environment;
+  readonly agentId: string;
+  readonly agentVersion: number;
+}
+
+function activeWith(eb: Rows, { environment, agentId, agentVersion }: ConversationsOf): Expression<SqlBool> {
+  return eb.and([
+    eb('agent_id', '=', agentId),
+    eb('agent_version', '=', agentVersion),
+    eb('environment', '=', environment),
+    eb('state', 'not in', ['ENDED', 'AWAITING_HUMAN'] satisfies ConversationState[]),
+  ]);
+}
+
+export async function hasActiveConversations(db: Db, which: ConversationsOf): Promise<boolean> {
+  const row = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where(eb => activeWith(eb, which))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Ends them behind a raised fence: a turn that runs cannot be stored any more. */
+export async function endActiveConversations(db: Db, which: ConversationsOf, at: number): Promise<void> {
+  await freeConversations(db, eb => activeWith(eb, which));
+  await db
+    .updateTable('conversations')
+    .set({ state: 'ENDED' satisfies ConversationState, updated_at: at })
+    .where(eb => activeWith(eb, which))
+    .execute();
+}
+
 /** Conversations whose first turn was claimed and never finished. */
 export async function deleteUnbornConversations(db: Db): Promise<void> {
   await db

@@ -1,5 +1,6 @@
 import type { Environment } from '@patchbay/contract/environments';
 import type { Scope } from '../../kernel/access.ts';
+import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
@@ -17,6 +18,9 @@ export interface Deployment {
   readonly agentVersion: number;
   readonly status: DeploymentStatus;
 }
+
+/** Names a deployment. */
+export type DeployedVersion = Omit<Deployment, 'status'>;
 
 /** A deployment with the words people know its agent by. */
 export interface DescribedDeployment extends Deployment {
@@ -53,6 +57,78 @@ export async function replaceDeployment(
       compatible_from: null,
     })
     .execute();
+}
+
+/** Adds the version to what the environment runs, or deploys it again. Every node then gives it another try. */
+export async function putDeployment(
+  db: Db,
+  deployment: Deployment & { readonly deployedBy: string; readonly deployedAt: number },
+): Promise<void> {
+  const { environment, agentId, agentVersion, status, deployedBy, deployedAt } = deployment;
+  const again = { status, deployed_by: deployedBy, deployed_at: deployedAt };
+  await db
+    .insertInto('deployments')
+    .values(eb => ({
+      environment,
+      agent_id: agentId,
+      agent_version: agentVersion,
+      ...again,
+      compatible_from: eb
+        .selectFrom('document_versions')
+        .select('compatible_from')
+        .where('type', '=', 'agent')
+        .where('id', '=', agentId)
+        .where('version', '=', agentVersion),
+    }))
+    .onConflict(conflict => conflict.columns(['environment', 'agent_id', 'agent_version']).doUpdateSet(again))
+    .execute();
+  publish(db, { kind: 'agent-deployed', agentId, agentVersion });
+}
+
+/** False when the environment does not run the version. */
+export async function deleteDeployment(db: Db, deployment: DeployedVersion): Promise<boolean> {
+  const row = await db
+    .deleteFrom('deployments')
+    .where('environment', '=', deployment.environment)
+    .where('agent_id', '=', deployment.agentId)
+    .where('agent_version', '=', deployment.agentVersion)
+    .returning('agent_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The agent runs nowhere any more. */
+export async function deleteDeploymentsOf(db: Db, agentId: string): Promise<void> {
+  await db.deleteFrom('deployments').where('agent_id', '=', agentId).execute();
+}
+
+/** Does the environment run a later version that may go on with conversations of this one? */
+export async function hasSuccessor(db: Db, deployment: DeployedVersion): Promise<boolean> {
+  const row = await db
+    .selectFrom('deployments')
+    .select('agent_version')
+    .where('environment', '=', deployment.environment)
+    .where('agent_id', '=', deployment.agentId)
+    .where('agent_version', '>', deployment.agentVersion)
+    .where('compatible_from', '<=', deployment.agentVersion)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** `undefined` when the environment does not run the version. */
+export async function findDeploymentStatus(
+  db: Db,
+  deployment: DeployedVersion,
+): Promise<DeploymentStatus | undefined> {
+  const row = await db
+    .selectFrom('deployments')
+    .select('status')
+    .where('environment', '=', deployment.environment)
+    .where('agent_id', '=', deployment.agentId)
+    .where('agent_version', '=', deployment.agentVersion)
+    .executeTakeFirst();
+  return row?.status as DeploymentStatus | undefined;
 }
 
 /** Writes only where the status is another one. */

@@ -49,9 +49,14 @@ export interface DocumentToUpdate {
   /** Left out, it stays. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
+  /** May conversations that run with the version before go on with this one? */
+  readonly compatible?: boolean | undefined;
   readonly by: string;
   readonly at: number;
 }
+
+/** Other words for a document whose body stays. */
+export type DocumentToRename = Omit<DocumentToUpdate, 'body' | 'compatible'>;
 
 export interface DocumentToDelete {
   readonly type: DocumentType;
@@ -119,9 +124,49 @@ export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<
     .executeTakeFirst();
   if (!row) throw await whyUnchanged(db, change);
   const version = row.current_version;
-  await insertVersion(db, { type, id, version, body: change.body, createdBy: by, createdAt: at });
+  const compatibleFrom = change.compatible ? await compatibleFromOf(db, type, id, version - 1) : null;
+  await insertVersion(
+    db,
+    { type, id, version, body: change.body, createdBy: by, createdAt: at },
+    compatibleFrom,
+  );
   publishChange(db, type, id);
   return toDescriptor(row);
+}
+
+/** Changes the words a document is known by, and makes no version. Throws as `updateDocument` does. */
+export async function renameDocument(db: Db, change: DocumentToRename): Promise<Descriptor> {
+  const { type, id, expectedVersion, name, description, by, at } = change;
+  refuseNegative(expectedVersion);
+  const row = await db
+    .updateTable('documents')
+    .set({
+      modified_by: by,
+      modified_at: at,
+      ...(name !== undefined && { name, name_folded: fold(name) }),
+      ...(description !== undefined && { description, description_folded: fold(description) }),
+    })
+    .where('type', '=', type)
+    .where('id', '=', id)
+    .where('deleted', '=', 0)
+    .$if(expectedVersion !== 0, query => query.where('current_version', '=', expectedVersion))
+    .returning(DESCRIPTOR_COLUMNS)
+    .executeTakeFirst();
+  if (!row) throw await whyUnchanged(db, change);
+  publishChange(db, type, id);
+  return toDescriptor(row);
+}
+
+/** The earliest version whose conversations may go on with this one: itself unless it was made compatible. */
+async function compatibleFromOf(db: Db, type: DocumentType, id: string, version: number): Promise<number> {
+  const row = await db
+    .selectFrom('document_versions')
+    .select('compatible_from')
+    .where('type', '=', type)
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row?.compatible_from ?? version;
 }
 
 /** Without `version`, or with 0, the current one unless deleted; by number also after a deletion that was not permanent. */
@@ -187,10 +232,12 @@ export async function listDescriptors(
     readonly filter?: string | undefined;
     /** Only documents whose ids this query gives. */
     readonly within?: SelectQueryBuilder<Schema, 'agents', { id: string }> | undefined;
+    /** Only documents this principal made. */
+    readonly createdBy?: string | undefined;
     readonly limit: number;
   },
 ): Promise<Descriptor[]> {
-  const { filter, within, limit } = options;
+  const { filter, within, createdBy, limit } = options;
   const rows = await db
     .selectFrom('documents')
     .select(DESCRIPTOR_COLUMNS)
@@ -198,6 +245,7 @@ export async function listDescriptors(
     .where('deleted', '=', 0)
     .$if(filter !== undefined && filter !== '', query => query.where(describedAs(filter!)))
     .$if(within !== undefined, query => query.where('id', 'in', within!))
+    .$if(createdBy !== undefined, query => query.where('created_by', '=', createdBy!))
     .orderBy('modified_at', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -205,11 +253,53 @@ export async function listDescriptors(
   return rows.map(toDescriptor);
 }
 
+/** Who made the document, also when it is deleted and its versions are still there. */
+export async function findDocumentCreator(
+  db: Db,
+  type: DocumentType,
+  id: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('documents')
+    .select('created_by')
+    .where('type', '=', type)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.created_by;
+}
+
+/** What every version of a document holds, the first one first. */
+export async function listBodies(db: Db, type: DocumentType, id: string): Promise<unknown[]> {
+  const rows = await db
+    .selectFrom('document_versions')
+    .select('body')
+    .where('type', '=', type)
+    .where('id', '=', id)
+    .orderBy('version')
+    .execute();
+  return rows.map(row => JSON.parse(row.body) as unknown);
+}
+
+/** Does any version of an agent or workflow that is not deleted name the document? Reads them all: for rare deeds. */
+export async function isReferenced(db: Db, type: DocumentType, id: string): Promise<boolean> {
+  const start = `"patchbay://${type}/${id}?version=`.replaceAll(/[!%_]/g, '!$&');
+  const row = await db
+    .selectFrom('document_versions as v')
+    .innerJoin('documents as d', join => join.onRef('d.type', '=', 'v.type').onRef('d.id', '=', 'v.id'))
+    .select('v.id')
+    .where('v.type', 'in', ['agent', 'workflow'] satisfies DocumentType[])
+    .where('d.deleted', '=', 0)
+    .where(sql<SqlBool>`v.body like ${`%${start}%`} escape '!'`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Hides the document from everything but reading a version by its number, or removes it with all versions when permanent,
- * which also works on a hidden one. Throws `conflict` on a stale version and `not_found`, as `updateDocument` does.
+ * which also works on a hidden one. Answers the version that was current. Throws `conflict` on a stale version and `not_found`, as `updateDocument` does.
  */
-export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promise<void> {
+export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promise<number> {
   const { type, id, expectedVersion, permanent, by, at } = deletion;
   refuseNegative(expectedVersion);
   const changed = permanent
@@ -218,7 +308,7 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
         .where('type', '=', type)
         .where('id', '=', id)
         .$if(expectedVersion !== 0, query => query.where('current_version', '=', expectedVersion))
-        .returning('id')
+        .returning('current_version')
         .executeTakeFirst()
     : await db
         .updateTable('documents')
@@ -227,10 +317,11 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
         .where('id', '=', id)
         .where('deleted', '=', 0)
         .$if(expectedVersion !== 0, query => query.where('current_version', '=', expectedVersion))
-        .returning('id')
+        .returning('current_version')
         .executeTakeFirst();
   if (!changed) throw await whyUnchanged(db, deletion);
   publishChange(db, type, id);
+  return changed.current_version;
 }
 
 /** Of the documents only an agent's carries something that is kept in memory: the words people know it by. */
@@ -267,7 +358,11 @@ export function toDescriptor(
   };
 }
 
-async function insertVersion(db: Db, document: Document): Promise<void> {
+async function insertVersion(
+  db: Db,
+  document: Document,
+  compatibleFrom: number | null = null,
+): Promise<void> {
   await db
     .insertInto('document_versions')
     .values({
@@ -277,7 +372,7 @@ async function insertVersion(db: Db, document: Document): Promise<void> {
       body: JSON.stringify(document.body),
       created_by: document.createdBy,
       created_at: document.createdAt,
-      compatible_from: null,
+      compatible_from: compatibleFrom,
     })
     .execute();
 }
@@ -301,10 +396,19 @@ async function whyUnchanged(
   if (!row || (row.deleted === 1 && !wanted.permanent)) {
     return new PlatformError('not_found', `There is no ${type} document with the id ${id}.`);
   }
+  return staleVersion(type, id, { currentVersion: row.current_version, expectedVersion });
+}
+
+/** The change was made from a version that is not the current one. */
+export function staleVersion(
+  type: DocumentType,
+  id: string,
+  versions: { readonly currentVersion: number; readonly expectedVersion: number },
+): PlatformError {
   return new PlatformError(
     'conflict',
-    `The ${type} document ${id} is at version ${row.current_version}, not ${expectedVersion}: read the current version and make the change from it.`,
-    { details: { currentVersion: row.current_version, expectedVersion } },
+    `The ${type} document ${id} is at version ${versions.currentVersion}, not ${versions.expectedVersion}: read the current version and make the change from it.`,
+    { details: { ...versions } },
   );
 }
 
