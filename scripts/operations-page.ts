@@ -76,6 +76,9 @@ function section(reference: OperationReference, operations: readonly OperationRe
     `Key: ${definition.rest.surface === 'agents' ? 'any user key' : 'scope `operator`'}`,
     `Roles: ${rolesForm(reference)}`,
     `Effect: ${effect(reference)}`,
+    ...(definition.rest.stream
+      ? ['Stream: server-sent events where `text/event-stream` is accepted; `openapi.json` has their form']
+      : []),
     ...(own.length > 0 ? [`Errors: ${codes(own)}`] : []),
   ];
   return [

@@ -178,6 +178,7 @@ const COMPILED_BEFORE_RUN =
 const A_CONVERSATION_IS_A_RECORD = 'a conversation is what turns left; reading it needs none of what made it';
 const A_FILE_IS_SENT_ALONG =
   'a turn gets what it may know of its files as values; whoever asks for the turn has looked them up';
+const A_CALL_COMES_FROM_OUTSIDE = 'a call is what a surface asks for; nothing below knows surfaces';
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
 /** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
@@ -189,6 +190,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   document: {
@@ -198,6 +200,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   step: {
@@ -208,6 +211,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   deployment: {
@@ -218,6 +222,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: 'an agent is compiled once for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   configuration: {
@@ -228,6 +233,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: 'what is written is written for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   conversation: {
@@ -236,12 +242,13 @@ const AGENTS: Record<string, LayerRow> = {
       'language document step deployment configuration turn': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   file: {
     may: ['step'],
     never: {
-      'language document deployment configuration conversation turn':
+      'language document deployment configuration conversation turn call':
         'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
@@ -252,13 +259,23 @@ const AGENTS: Record<string, LayerRow> = {
       configuration: 'a turn runs what is deployed, whoever wrote it',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
-      file: 'an agent file is text',
+      'file call': 'an agent file is text',
       'language step configuration': 'an agent file is written without knowing how it is read',
+    },
+  },
+  call: {
+    may: ['step', 'file', 'turn'],
+    never: {
+      'language document deployment configuration':
+        'a call names an agent; how it is made is known to its turns',
+      conversation: 'a call has a turn run; what is read of it afterwards is asked elsewhere',
+      demo: DEMO_IS_ONE_AGENT,
     },
   },
 };

@@ -304,6 +304,13 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     return answer.body as Record<string, string>;
   };
 
+  /** A person's calls of an agent, until there are no more within this minute. */
+  const useUpCalls = async () => {
+    const { key } = await platform.addPerson(['patchbay-user']);
+    for (let count = 0; count <= 120; count += 1)
+      await provoke('invoke_agent', { agentId: 'nobody', message: 'x' }, key);
+  };
+
   const approver = await platform.addPerson(['patchbay-approver']);
   const editor = await platform.addPerson(['patchbay-editor']);
   for (const { operationId, responses, security } of routes) {
@@ -345,6 +352,13 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('list_agent_keys', { agentId: 'nobody' });
   await provoke('revoke_agent_key', { agentId: 'nobody', keyId: 'key_none' });
   await provoke('revoke_agent_key', { agentId: 'demo', keyId: 'key_none' });
+  await provoke('invoke_agent', { agentId: 'nobody', message: 'x' });
+  await provoke('invoke_agent', { agentId: 'demo', message: 'show progress', timeout_ms: 50 });
+  const call = { agentId: 'demo', message: 'hello', idempotency_key: 'once' };
+  await provoke('invoke_agent', call);
+  await provoke('invoke_agent', { ...call, message: 'bye' });
+  await provoke('invoke_agent', { ...call, context_id: 'conv_none' });
+  await useUpCalls();
   await provoke('read_file', { file_id: 'nothing' });
   await provoke('delete_file', { file_id: 'nothing' });
   await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 1_100_000_000 });
@@ -404,6 +418,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
       .execute();
   });
   await provoke('talk_to_agent', { agentId: 'lost', conversationId: left.conversationId, message: 'x' });
+  await provoke('invoke_agent', { agentId: 'lost', message: 'x' });
   await provoke('deploy_agent_file', { file: agentFile('lost') });
   return done;
 }

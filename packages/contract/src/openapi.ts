@@ -89,7 +89,7 @@ export function renderOpenApi(examples?: RecordedExamples): Json {
 }
 
 function operationOf(reference: OperationReference, refer: ReferErrors): Json {
-  const { definition, roles, answer, successStatus, example } = reference;
+  const { definition, roles, answer, frame, successStatus, example } = reference;
   const { parameters, body } = splitArguments(reference);
   return {
     operationId: definition.name,
@@ -104,7 +104,10 @@ function operationOf(reference: OperationReference, refer: ReferErrors): Json {
       [successStatus]: {
         description: 'What the operation answers',
         ...(successStatus !== 204 && {
-          content: { 'application/json': { schema: answer, ...(example && { example: example.answer }) } },
+          content: {
+            'application/json': { schema: answer, ...(example && { example: example.answer }) },
+            ...(frame && { 'text/event-stream': { schema: frame } }),
+          },
         }),
       },
       ...refer(reference.errors),

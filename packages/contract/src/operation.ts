@@ -58,6 +58,13 @@ export interface OperationDefinition<
      * a turn counts as a call of the agent. Every other route asks for the scope `operator`.
      */
     readonly surface?: 'agents';
+    /** Server-sent events for callers that accept `text/event-stream`; others get the output as one JSON. */
+    readonly stream?: {
+      /** One frame: the JSON of one event. */
+      readonly frame: z.ZodType;
+      /** What follows the error of a call that failed on its stream, so that the last frame is always of one kind. */
+      readonly last: Readonly<Record<string, unknown>>;
+    };
   };
   /** Where the seed's text is prose: how the output reads (decisions.md 4, Results). JSON where this is left out. */
   asText?(output: z.output<Out>): string;

@@ -11,6 +11,7 @@ import {
   listAgents,
   updateAgent,
 } from './operations/agents.ts';
+import { invokeAgent } from './operations/calls.ts';
 import {
   chatWithAgent,
   createConversation,
@@ -100,6 +101,11 @@ export const OPERATIONS = [
   readOwnAgent,
   changeOwnAgent,
   listInstances,
+  invokeAgent,
+  presignUpload,
+  listFiles,
+  readFile,
+  deleteFile,
   putSecret,
   listSecrets,
   rotateSecrets,
@@ -107,10 +113,6 @@ export const OPERATIONS = [
   putVariable,
   listVariables,
   deleteVariable,
-  presignUpload,
-  listFiles,
-  readFile,
-  deleteFile,
 ] as const satisfies readonly OperationDefinition[];
 
 type Listed = (typeof OPERATIONS)[number];

@@ -37,6 +37,8 @@ export interface OperationReference {
   readonly roles: readonly Role[];
   readonly arguments: PublishedInput;
   readonly answer: JsonSchema;
+  /** One event of the stream, where the route has one. */
+  readonly frame: JsonSchema | undefined;
   readonly successStatus: 200 | 201 | 202 | 204;
   readonly errors: readonly ErrorKind[];
   readonly example: RecordedExample | undefined;
@@ -51,6 +53,7 @@ export function describeOperations(
     roles: TIERS[definition.tier],
     arguments: publishedInput(definition),
     answer: answerSchema(definition),
+    frame: definition.rest.stream && answerSchema({ output: definition.rest.stream.frame }),
     successStatus: definition.rest.successStatus ?? 200,
     errors: errorsOf(definition),
     example: examples[definition.name],
@@ -58,7 +61,7 @@ export function describeOperations(
 }
 
 /** As answers are: a newer platform may add members, so no object is closed. */
-export function answerSchema({ output }: Pick<Operation, 'output'>): JsonSchema {
+export function answerSchema({ output }: { readonly output: z.ZodType }): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(output, {
     io: 'input',
     override({ jsonSchema }) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createAgentCalls } from './agents/call/agent-calls.ts';
 import { createApplyChanges } from './agents/configuration/apply-changes.ts';
 import { createDeleteAgent } from './agents/configuration/delete-agent.ts';
 import { createDocuments } from './agents/configuration/documents.ts';
@@ -166,6 +167,7 @@ export async function createPlatform(
     quotaBytes: config.files.quotaMib * MIB,
     keepDays: config.files.keepDays,
   });
+  const calls = createAgentCalls({ turns, files, onAccessDenied: metrics.accessDenied });
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
@@ -187,6 +189,7 @@ export async function createPlatform(
       vault,
       variables,
       files,
+      calls,
     }),
     metrics.accessDenied,
   );
@@ -214,10 +217,9 @@ export async function createPlatform(
   const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
   const agentEndpoint = createMcpEndpoint(
     createAgentDoor({
-      turns,
+      calls,
       version,
       rate,
-      onAccessDenied: metrics.accessDenied,
       onRateLimited: metrics.rateLimited,
     }),
     endpointOptions,
@@ -231,6 +233,7 @@ export async function createPlatform(
     metrics,
     operations,
     files,
+    rate,
     operatorEndpoint,
     agentEndpoint,
     operatorPath: config.operatorDoor.path,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
+import { isFileId } from '../ids.ts';
 
 // Arguments that several operations take: one schema, one wording, one default.
 
@@ -47,3 +48,33 @@ export const redeploy = z
   .boolean()
   .default(false)
   .describe('Optional. Also deploys the agent afterwards; default: false');
+
+const MAX_ATTACHMENTS = 5;
+
+/**
+ * The files of a message as callers name them (BX-12). Name and type were declared with the upload; what else an element says
+ * is not looked at.
+ */
+export const attachments = z
+  .array(
+    z.looseObject({
+      file_id: z.string('is missing; name an uploaded file').refine(isFileId, 'this is not the id of a file'),
+    }),
+  )
+  .max(MAX_ATTACHMENTS, `at most ${MAX_ATTACHMENTS} files go with a message`)
+  .optional()
+  .describe('Optional. Files you uploaded before, as {"file_id": "..."}, at most 5');
+
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .optional()
+  .describe(
+    'Optional. The same key with the same arguments runs the agent once and repeats its answer, here and at the agent door',
+  );
+
+export const metadata = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .describe('Optional. What your program says about the message, for the agent as context.metadata');

@@ -9,6 +9,7 @@ import { isAdmin } from '../kernel/principal.ts';
 import type { Operations } from '../operations/invoke.ts';
 import type { Door, Metrics } from '../records/metrics.ts';
 import { type AgentCaller, agentUnauthorized } from './agent-mcp/agent-door.ts';
+import type { CallRate } from './agent-mcp/call-rate.ts';
 import type { HostCheck } from './http/host-check.ts';
 import type { RequestScope, ScopedEnv } from './http/request-scope.ts';
 import { traceIdOf } from './http/trace.ts';
@@ -44,6 +45,7 @@ export function createHttpApp(deps: {
   readonly metrics: Metrics;
   readonly operations: Operations;
   readonly files: Files;
+  readonly rate: CallRate;
   readonly operatorPath: string;
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
@@ -124,7 +126,16 @@ export function createHttpApp(deps: {
     });
   }
   app.route('/api/v1', createOpenApi());
-  app.route('/api/v1', createRest({ operations, authenticate, maxBodyBytes: deps.maxBodyBytes }));
+  app.route(
+    '/api/v1',
+    createRest({
+      operations,
+      authenticate,
+      maxBodyBytes: deps.maxBodyBytes,
+      rate: deps.rate,
+      onRateLimited: metrics.rateLimited,
+    }),
+  );
   app.route('/api/v1', createFileContent({ files: deps.files, authenticate }));
   app.route('/administration', createSeedAliases({ operations, authenticate }));
 

@@ -9,6 +9,26 @@ export interface OperationCall {
   readonly signal: AbortSignal;
   /** Tells a streaming caller about a piece of the answer; a plain caller hears nothing. */
   readonly progress: (message: string) => void;
+  /** Set where the caller reads a stream of frames. */
+  readonly stream?: CallStream;
+}
+
+/**
+ * The way out of an operation that streams. Whatever can refuse the call is decided before `open`; what fails afterwards ends the
+ * stream.
+ */
+export interface CallStream {
+  open(): void;
+  /** Resolves when there is room for more, or nobody reads any more. */
+  send(frame: Readonly<Record<string, unknown>>, event?: StreamEvent): Promise<void>;
+}
+
+/** What an event says besides its data. */
+export interface StreamEvent {
+  /** The event's name; `message` where it has none. */
+  readonly name?: string;
+  /** Where a reader that comes back goes on. */
+  readonly id?: string;
 }
 
 export type OperationInput<N extends OperationName> = z.output<OperationByName<N>['input']>;

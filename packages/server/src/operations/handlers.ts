@@ -1,3 +1,4 @@
+import type { AgentCalls } from '../agents/call/agent-calls.ts';
 import type { ApplyChanges } from '../agents/configuration/apply-changes.ts';
 import type { DeleteAgent } from '../agents/configuration/delete-agent.ts';
 import type { Documents } from '../agents/configuration/documents.ts';
@@ -25,6 +26,7 @@ import { listAgentResources } from './agents/list_agent_resources.ts';
 import { listAgents } from './agents/list_agents.ts';
 import { updateAgent } from './agents/update_agent.ts';
 import type { OperationHandlers } from './bind.ts';
+import { invokeAgent } from './calls/invoke_agent.ts';
 import { chatWithAgent } from './conversation/chat_with_agent.ts';
 import { createConversation } from './conversation/create_conversation.ts';
 import { listConversations } from './conversation/list_conversations.ts';
@@ -85,6 +87,7 @@ export function createHandlers(parts: {
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
   readonly files: Files;
+  readonly calls: AgentCalls;
   readonly logs: Logs;
   readonly vault: Vault;
   readonly variables: Variables;
@@ -155,6 +158,7 @@ export function createHandlers(parts: {
     put_variable: putVariable(variables),
     list_variables: listVariables(variables),
     delete_variable: deleteVariable(variables),
+    invoke_agent: invokeAgent(parts.calls),
     presign_upload: presignUpload(files),
     list_files: listFiles(files),
     read_file: readFile(files),

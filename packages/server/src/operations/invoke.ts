@@ -3,6 +3,7 @@ import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contra
 import { opensTier, TIERS, type Tier } from '@patchbay/contract/roles';
 import type { z } from 'zod';
 import { PlatformError, toPlatformError } from '../kernel/errors.ts';
+import { pathText } from '../kernel/path-text.ts';
 import type { Principal } from '../kernel/principal.ts';
 import type { OperationCall, OperationHandler, OperationHandlers } from './bind.ts';
 
@@ -104,7 +105,7 @@ function unknownArgument(operation: string, name: string, known: readonly string
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join('.');
+  const path = pathText(issue.path);
   if (issue.code === 'invalid_value') {
     return `Invalid argument ${path}: valid values are ${issue.values.map(String).join(', ')}`;
   }

@@ -195,6 +195,8 @@ export interface Schema {
     created_at: number;
     uploaded_at: number | null;
   };
+  /** Which files came with the messages of a conversation; they may be gone since. */
+  conversation_files: { conversation_id: string; step_index: number; file_id: string; size: number };
   file_chunks: { file_id: string; upload_id: string; chunk_index: number; bytes: Uint8Array };
   jobs: {
     id: string;

@@ -14,12 +14,14 @@ import {
   type FileRecord,
   findFile,
   findFileChunk,
+  findFilesOf,
   insertFile,
   insertFileChunk,
   listFiles,
   sumFiles,
 } from '../../store/tables/files.ts';
 import { lockUser } from '../../store/tables/users.ts';
+import type { Attachment } from '../step/step.ts';
 import type { FileUse, Ticket, TicketSubject, Tickets } from './signed-address.ts';
 
 /** A file as its owner sees it. */
@@ -72,6 +74,11 @@ export interface Files {
   downloadAddress(file: StoredFile): { readonly url: string; readonly expires: number };
   /** For the owner, or for whoever holds a ticket. Rejects with `not_found` or `forbidden`, and with `wrong_state` before the upload. */
   download(fileId: string, by: Principal | Ticket): Promise<FileDownload>;
+  /**
+   * What an agent is told of the principal's files, in the order of the ids. Rejects with a `PlatformError` of kind `invalid` that
+   * names the first one that is not there, not theirs or not uploaded (B-79).
+   */
+  attachmentsOf(principal: Principal, fileIds: readonly string[]): Promise<Attachment[]>;
   /** Removes files that were never uploaded, and those older than they are kept. */
   removeLeftovers(): Promise<void>;
 }
@@ -215,6 +222,21 @@ export function createFiles(deps: {
       return { file, bytes: chunksOf(file.id, file.content.uploadId) };
     },
 
+    async attachmentsOf(principal, fileIds) {
+      if (fileIds.length === 0) return [];
+      const found = await findFilesOf(store.db, principal.id, fileIds);
+      return fileIds.map((fileId, index) => {
+        const file = found.find(({ id }) => id === fileId);
+        if (file?.content && fileIds.indexOf(fileId) === index) return attachmentOf(file);
+        const why = file?.content
+          ? 'is named twice'
+          : file
+            ? 'names a file that has not been uploaded yet'
+            : 'names no file of yours';
+        throw new PlatformError('invalid', `attachments[${index}].file_id: ${why}.`);
+      });
+    },
+
     async removeLeftovers() {
       const now = clock.now();
       const old = {
@@ -262,6 +284,10 @@ async function digestOf(
 /** Without its parameters. */
 function mediaType(contentType: string): string {
   return contentType.split(';', 1)[0]!.trim().toLowerCase();
+}
+
+function attachmentOf({ id, filename, contentType, size }: StoredFile): Attachment {
+  return { fileId: id, fileName: filename, contentType, size };
 }
 
 function subjectOf({ id, size, contentType }: StoredFile, use: FileUse): TicketSubject {

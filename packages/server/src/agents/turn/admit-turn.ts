@@ -23,6 +23,7 @@ import {
   type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
 import type { Attachment } from '../step/step.ts';
+import { checkConversationFiles } from './conversation-files.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { busy, notActive, type TurnRefusal } from './refusal.ts';
 import type { TurnAnswer } from './turn-answer.ts';
@@ -129,6 +130,8 @@ export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): P
     if (claim.kind !== 'claimed') return answerHeldKey(claim);
   }
 
+  if (target.kind === 'existing')
+    await checkConversationFiles(db, target.conversation.id, request.attachments ?? []);
   const claimed = await claimTarget(db, deps, request, target);
   if (claimed.ok) return { kind: 'claimed', turn: { ...claimed.value, lease, key } };
   if (key) await freeIdempotencyKey(db, key, lease);

@@ -1,6 +1,7 @@
 import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
+import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
 import { type ConversationStep, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
@@ -37,6 +38,8 @@ export interface TurnEvent {
 export interface TurnReader {
   /** Ends the turn with nothing stored. */
   readonly signal: AbortSignal;
+  /** How long this caller waits, where that is less than a turn may take. */
+  readonly timeLimitMs?: number | undefined;
   /** Must not throw. */
   readonly onEvent?: ((event: TurnEvent) => void) | undefined;
 }
@@ -65,7 +68,7 @@ export async function runTurn(
   const keeper = keepLease({
     clock,
     conversationId: claim.lease.conversationId,
-    timeLimitMs: deps.turnTimeoutMs,
+    timeLimitMs: Math.min(deps.turnTimeoutMs, reader.timeLimitMs ?? deps.turnTimeoutMs),
     cancelled: reader.signal,
     stopping: deps.stopping,
     renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
@@ -80,7 +83,7 @@ export async function runTurn(
       if (!played.failure) await speak(deps, played.step.output, reader, keeper.signal);
       keeper.signal.throwIfAborted();
       await keeper.stop();
-      const answer = await commitTurn(deps, claim, played);
+      const answer = await commitTurn(deps, claim, message, played);
       logPlayedTurn(deps.logger, claim, played);
       return { answer, failure: played.failure };
     } catch (thrown) {
@@ -203,7 +206,12 @@ async function speak(
   }
 }
 
-async function commitTurn(deps: TurnParts, claim: TurnClaim, played: PlayedTurn): Promise<TurnAnswer> {
+async function commitTurn(
+  deps: TurnParts,
+  claim: TurnClaim,
+  message: TurnMessage,
+  played: PlayedTurn,
+): Promise<TurnAnswer> {
   const { lease, key } = claim;
   const { conversationId } = lease;
   const { state, step, failure } = played;
@@ -229,6 +237,7 @@ async function commitTurn(deps: TurnParts, claim: TurnClaim, played: PlayedTurn)
     });
     if (!held) throw leaseLost(conversationId);
     await insertConversationSteps(db, conversationId, played.steps);
+    await insertConversationFiles(db, { conversationId, index: step.index }, message.attachments);
     await insertAuditEntries(db, played.audit);
     if (!key) return;
     if (failure) await freeIdempotencyKey(db, key, lease);

@@ -1,10 +1,11 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { isConversationId } from '@patchbay/contract/ids';
+import { attachments } from '@patchbay/contract/operations/arguments';
 import { z } from 'zod';
-import { type TurnRefusal, toRefusalError } from '../../agents/turn/refusal.ts';
+import { type AgentCalls, replyOf } from '../../agents/call/agent-calls.ts';
 import type { TurnAnswer } from '../../agents/turn/turn-answer.ts';
-import type { Turns } from '../../agents/turn/turns.ts';
 import { PlatformError } from '../../kernel/errors.ts';
+import { pathText } from '../../kernel/path-text.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
 import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
 import type { CallRate } from './call-rate.ts';
@@ -37,6 +38,16 @@ const INPUT_SCHEMA: Tool['inputSchema'] = {
       description:
         'Optional. The same key with the same arguments runs the agent once and repeats its answer',
     },
+    attachments: {
+      type: 'array',
+      maxItems: 5,
+      items: {
+        type: 'object',
+        properties: { file_id: { type: 'string' } },
+        required: ['file_id'],
+      },
+      description: 'Optional. Files you uploaded before, by the ids of POST /api/v1/files/presign-upload',
+    },
   },
   required: ['message'],
 };
@@ -57,15 +68,13 @@ const MESSAGE_MISSING: PreparedCall = {
 
 /** `/{agentId}/mcp`: one agent as one tool (seed 002). */
 export function createAgentDoor(deps: {
-  readonly turns: Turns;
+  readonly calls: AgentCalls;
   readonly version: string;
   /** What counts is every call, also one that is refused afterwards; lists and the handshake are free. */
   readonly rate: CallRate;
-  /** Told when a caller reached for a conversation that is not theirs. */
-  readonly onAccessDenied: (agentId: string) => void;
   readonly onRateLimited: (agentId: string) => void;
 }): McpDoor<AgentCaller> {
-  const { turns, rate } = deps;
+  const { calls, rate } = deps;
   return {
     resource: ({ card }) => `agent:${card.agentId}`,
     capabilities: { tools: {} },
@@ -107,19 +116,19 @@ export function createAgentDoor(deps: {
       // seed documents, such as an empty message, keeps its status in every era (B-78).
       if (era === 'stateless' && args.message === undefined) return MESSAGE_MISSING;
       const call = readArguments(args);
-      const admission = await turns.admitTurn({
-        principal,
-        access: 'own',
-        agentId: card.agentId,
-        conversationId: call.context_id ?? undefined,
-        input: call.message,
-        context: { mcp: 'true' },
-        idempotencyKey: call.idempotency_key ?? undefined,
-      });
+      const admission = await calls
+        .admit({
+          principal,
+          agentId: card.agentId,
+          message: call.message,
+          contextId: call.context_id ?? undefined,
+          idempotencyKey: call.idempotency_key ?? undefined,
+          attachments: call.attachments?.map(({ file_id }) => file_id),
+        })
+        .catch(thrown => {
+          throw doorError(thrown);
+        });
       switch (admission.kind) {
-        case 'refused':
-          if (admission.refusal.reason === 'unknown_conversation') deps.onAccessDenied(card.agentId);
-          throw refusalError(admission.refusal);
         case 'replay':
           return { streams: false, run: async () => toResult(admission.answer), abandon: async () => {} };
         case 'claimed':
@@ -152,37 +161,31 @@ const callArguments = z.looseObject({
   message: z.string('a text is needed'),
   context_id: z.string().refine(isConversationId, 'this is not the id of a conversation').nullish(),
   idempotency_key: z.string('a text is needed').nullish(),
-  // No file has been uploaded that an id could name.
-  attachments: z.array(z.unknown()).max(0, 'attachments[0].file_id names no file').nullish(),
+  attachments: attachments.nullish(),
 });
 
 function readArguments(args: Record<string, unknown>): z.output<typeof callArguments> {
   const parsed = callArguments.safeParse(args);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new PlatformError('invalid', `${issue.path.join('.')}: ${issue.message}.`);
+  throw new PlatformError('invalid', `${pathText(issue.path)}: ${issue.message}.`);
 }
 
-/** Why a turn was not admitted, in this door's words. Unknown and foreign conversations sound the same (decisions.md 3). */
-function refusalError(refusal: TurnRefusal): PlatformError {
-  switch (refusal.reason) {
-    case 'unknown_conversation':
-      return new PlatformError('forbidden', 'context_id: you have no such conversation with this agent.');
-    case 'agent_unknown':
-      return new PlatformError('unavailable', 'The agent is not available.');
-    default:
-      return toRefusalError(refusal);
-  }
+/** The door has opened the agent before: one that is gone since is not available, and no more is said (decisions.md 3). */
+function doorError(thrown: unknown): unknown {
+  return thrown instanceof PlatformError && thrown.kind === 'agent_not_found'
+    ? new PlatformError('unavailable', 'The agent is not available.')
+    : thrown;
 }
 
 function toResult(answer: TurnAnswer) {
-  const text = (answer.agentResponseParts ?? [answer.agentResponse]).join('\n');
+  const { text, contextId, quickReplies } = replyOf(answer);
   return {
     content: [{ type: 'text' as const, text }],
     structuredContent: {
       text,
-      context_id: answer.conversationId,
-      ...(answer.quickReplies?.length && { quick_replies: answer.quickReplies }),
+      context_id: contextId,
+      ...(quickReplies.length > 0 && { quick_replies: quickReplies }),
     },
   };
 }

@@ -5,6 +5,8 @@ import type { Clock } from '../../kernel/clock.ts';
 export interface CallRate {
   /** Counts a call. False when those of this minute are used up. */
   admits(credential: string, agentId: string): Promise<boolean>;
+  /** Milliseconds until the minute of a credential that is refused is over. */
+  retryAfterMs(credential: string, agentId: string): Promise<number>;
   /** Counts what another node let in. */
   count(calls: Readonly<Record<string, number>>): void;
   close(): void;
@@ -29,7 +31,9 @@ export function createCallRate(deps: {
   readonly tell: (parts: readonly Readonly<Record<string, number>>[]) => Promise<boolean>;
 }): CallRate {
   const { perMinute, clock, tell } = deps;
-  if (perMinute === 0) return { admits: async () => true, count: () => {}, close: () => {} };
+  if (perMinute === 0) {
+    return { admits: async () => true, retryAfterMs: async () => 0, count: () => {}, close: () => {} };
+  }
   const limiter = new RateLimiterMemory({ points: perMinute, duration: WINDOW_S });
   const closing = new AbortController();
   let untold = new Map<string, number>();
@@ -61,7 +65,7 @@ export function createCallRate(deps: {
 
   return {
     async admits(credential, agentId) {
-      const name = `${credential} ${agentId}`;
+      const name = nameOf(credential, agentId);
       const admitted = await limiter.consume(name).then(
         () => true,
         () => false,
@@ -71,10 +75,19 @@ export function createCallRate(deps: {
       return true;
     },
 
+    async retryAfterMs(credential, agentId) {
+      const counted = await limiter.get(nameOf(credential, agentId));
+      return counted?.msBeforeNext ?? 0;
+    },
+
     count(calls) {
       for (const [name, count] of Object.entries(calls)) void limiter.penalty(name, count);
     },
 
     close: () => closing.abort(),
   };
+}
+
+function nameOf(credential: string, agentId: string): string {
+  return `${credential} ${agentId}`;
 }

@@ -1,13 +1,16 @@
+import { isAgentId } from '@patchbay/contract/ids';
 import { publishedInput, sendsBody } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { Hono } from 'hono';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
-import { plainCall } from '../../operations/bind.ts';
+import { type CallStream, plainCall } from '../../operations/bind.ts';
 import type { Operations } from '../../operations/invoke.ts';
+import type { CallRate } from '../agent-mcp/call-rate.ts';
 import { readJsonBody } from '../http/body.ts';
 import type { RequestScope, ScopedEnv } from '../http/request-scope.ts';
 import { isObject } from '../mcp/json-rpc.ts';
+import { createFrameStream } from './event-stream.ts';
 
 /** Who is asking, as the route's surface wants it; rejects with `unauthenticated`. */
 export type Authenticate = (
@@ -16,44 +19,121 @@ export type Authenticate = (
   surface?: Operation['rest']['surface'],
 ) => Promise<Principal>;
 
+/** Bytes the body of a route beside the agent door may have (BX-11), where the platform takes as many. */
+const MAX_AGENT_BODY_BYTES = 1024 * 1024;
+
 /** The REST surface: one route an operation, read from its definition (architecture, idea 1). */
 export function createRest(deps: {
   readonly operations: Operations;
   readonly maxBodyBytes: number;
   readonly authenticate: Authenticate;
+  /** Calls of an agent count the same here and at its door (B-73). */
+  readonly rate: CallRate;
+  readonly onRateLimited: (agentId: string) => void;
 }): Hono<ScopedEnv> {
-  const { operations, maxBodyBytes, authenticate } = deps;
+  const { operations, authenticate } = deps;
   const app = new Hono<ScopedEnv>();
   for (const definition of OPERATIONS as readonly Operation[]) {
-    const { method, path, successStatus = 200, surface } = definition.rest;
+    const { method, path, successStatus = 200, surface, stream } = definition.rest;
     const readQuery = queryReader(definition);
+    const maxBodyBytes =
+      surface === 'agents' ? Math.min(deps.maxBodyBytes, MAX_AGENT_BODY_BYTES) : deps.maxBodyBytes;
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async c => {
-      const principal = await authenticate(c.req.raw, c.get('scope'), surface);
-      const args = sendsBody(method)
-        ? await bodyArguments(c.req.raw, maxBodyBytes)
-        : readQuery(new URL(c.req.url));
+      const request = c.req.raw;
+      const scope = c.get('scope');
+      const principal = await authenticate(request, scope, surface);
       const inPath: Record<string, string> = c.req.param();
-      const twice = Object.keys(inPath).find(
-        name => Object.hasOwn(args, name) && args[name] !== inPath[name],
-      );
-      if (twice !== undefined) throw saidTwice(twice);
-      const output = await operations.invoke(definition, { ...args, ...inPath }, plainCall(principal));
+      if (surface === 'agents' && definition.runsTurn) await countCall(principal, inPath.agentId!);
+      const given = sendsBody(method)
+        ? await bodyArguments(request, maxBodyBytes)
+        : readQuery(new URL(c.req.url));
+      const args = withPath(given, inPath);
+      const call = plainCall(principal);
+      if (stream && acceptsEvents(request))
+        return answerFrames(stream, scope, frames =>
+          operations.invoke(definition, args, { ...call, ...frames }),
+        );
+      const output = await operations.invoke(definition, args, call);
       return successStatus === 204 ? c.body(null, 204) : c.json(output, successStatus);
     });
   }
   return app;
+
+  /** Every call counts, also one that is refused afterwards. What can be no agent has no count. */
+  async function countCall({ credential }: Principal, agentId: string): Promise<void> {
+    if (!isAgentId(agentId) || (await deps.rate.admits(credential, agentId))) return;
+    deps.onRateLimited(agentId);
+    const seconds = Math.max(1, Math.ceil((await deps.rate.retryAfterMs(credential, agentId)) / 1000));
+    throw new PlatformError(
+      'rate_limited',
+      'Too many calls of this agent within a minute; try again later.',
+      {
+        details: { retry_after_seconds: seconds },
+      },
+    );
+  }
+}
+
+type Stream = NonNullable<Operation['rest']['stream']>;
+
+/**
+ * The call as a stream of frames. What refuses it before it opens the stream is an answer with its status; what fails afterwards
+ * is a frame, and the last frame is always of the kind the definition says.
+ */
+async function answerFrames(
+  { last }: Stream,
+  scope: RequestScope,
+  invoke: (frames: { stream: CallStream; signal: AbortSignal }) => Promise<unknown>,
+): Promise<Response> {
+  const frames = createFrameStream();
+  const running = invoke({ stream: frames, signal: frames.broken }).catch(async thrown => {
+    if (!frames.isOpen) throw thrown;
+    await frames.send({ type: 'error', error: errorBody(thrown, scope) });
+    await frames.send(last);
+  });
+  await Promise.race([frames.opened, running]);
+  void running.finally(() => frames.close());
+  return frames.response;
+}
+
+/** Named among what the caller takes; a caller that takes anything gets JSON. */
+function acceptsEvents(request: Request): boolean {
+  return /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/i.test(request.headers.get('accept') ?? '');
+}
+
+function withPath(
+  args: Record<string, unknown>,
+  inPath: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const twice = Object.keys(inPath).find(name => Object.hasOwn(args, name) && args[name] !== inPath[name]);
+  if (twice !== undefined) throw saidTwice(twice);
+  return { ...args, ...inPath };
 }
 
 /** BX-06: one envelope for every REST error. */
 export function restError(thrown: unknown, scope: RequestScope): Response {
   const error = toPlatformError(thrown, 'The request');
-  if (error.kind === 'internal') scope.log.error('A REST request failed', { error });
-  const { httpStatus, type, agentCode } = error.row;
-  const details = error.kind === 'internal' ? { traceId: scope.traceId } : error.details;
+  const { httpStatus } = error.row;
+  const retryAfter = error.details?.retry_after_seconds;
   return Response.json(
-    { success: false, error: { type, code: agentCode, message: error.message, ...(details && { details }) } },
-    { status: httpStatus, ...(httpStatus === 401 && { headers: { 'WWW-Authenticate': 'Bearer' } }) },
+    { success: false, error: errorBody(error, scope) },
+    {
+      status: httpStatus,
+      headers: {
+        ...(httpStatus === 401 && { 'WWW-Authenticate': 'Bearer' }),
+        ...(error.kind === 'rate_limited' &&
+          retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      },
+    },
   );
+}
+
+function errorBody(thrown: unknown, scope: RequestScope) {
+  const error = toPlatformError(thrown, 'The request');
+  if (error.kind === 'internal') scope.log.error('A REST request failed', { error });
+  const { type, agentCode } = error.row;
+  const details = error.kind === 'internal' ? { traceId: scope.traceId } : error.details;
+  return { type, code: agentCode, message: error.message, ...(details && { details }) };
 }
 
 async function bodyArguments(request: Request, maxBytes: number): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from './migrations.ts';
 
-/** The tables of files that callers upload. */
+/** The tables of files that callers upload and send along with messages. */
 export const filesAndTasks: Migration = {
   name: 'files-and-tasks',
   async up(db, { int, text, bytes, tableEnd }) {
@@ -28,6 +28,14 @@ export const filesAndTasks: Migration = {
         chunk_index ${int} not null,
         bytes ${bytes} not null,
         primary key (file_id, upload_id, chunk_index)
+      ) ${tableEnd}`,
+
+      sql`create table conversation_files (
+        conversation_id ${text} not null references conversations (id) on delete cascade,
+        step_index ${int} not null,
+        file_id ${text} not null,
+        size ${int} not null,
+        primary key (conversation_id, step_index, file_id)
       ) ${tableEnd}`,
     ];
     for (const statement of statements) await statement.execute(db);

@@ -47,6 +47,17 @@ export async function findFile(db: Db, id: string): Promise<FileRecord | undefin
   return row && toRecord(row);
 }
 
+/** The owner's files of these ids, in no order. */
+export async function findFilesOf(db: Db, ownerId: string, ids: readonly string[]): Promise<FileRecord[]> {
+  const rows = await db
+    .selectFrom('files')
+    .selectAll()
+    .where('owner_id', '=', ownerId)
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map(toRecord);
+}
+
 /** By id. */
 export async function listFiles(
   db: Db,
