@@ -7,8 +7,10 @@ import { addConnect } from './commands/connect.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLogs } from './commands/logs.ts';
+import { addSecrets } from './commands/secrets.ts';
 import { addStdio } from './commands/stdio.ts';
 import { addUp } from './commands/up.ts';
+import { addVars } from './commands/vars.ts';
 import type { Io } from './io.ts';
 import { addSharedOptions } from './shared-options.ts';
 import { writeLine } from './text.ts';
@@ -49,6 +51,7 @@ Examples:
   npx patchbay connect claude-code                 let an MCP host in
   npx patchbay agents deploy my-agent.yaml         deploy an agent
   KEY=$(npx patchbay keys create)                  make a key
+  npx patchbay secrets set crm-key                 store what agents need and nobody may read
   npx patchbay call discover_agents                call any operation
   npx patchbay doctor                              say what is wrong
 
@@ -62,6 +65,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addConnect(program, io);
   addAgents(program, io);
   addKeys(program, io);
+  addSecrets(program, io);
+  addVars(program, io);
   addCall(program, io);
   addLogs(program, io);
   addDoctor(program, io);

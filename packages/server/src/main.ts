@@ -9,9 +9,9 @@ import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
+import { VAULT_KEY_FILE } from './kernel/vault-key-file.ts';
 import { createPlatform, DRAIN_MS, type Platform, type PlatformOverrides } from './platform.ts';
 import { createLogBuffer } from './records/log-buffer.ts';
-import { VAULT_KEY_FILE } from './secrets/vault-keys.ts';
 import { lockDataFolder } from './store/data-folder-lock.ts';
 
 export interface StartOptions {

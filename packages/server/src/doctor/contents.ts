@@ -9,6 +9,7 @@ import { Fault, PlatformError } from '../kernel/errors.ts';
 import { redactText } from '../kernel/redact.ts';
 import type { Db } from '../store/store.ts';
 import { findAgent } from '../store/tables/agents.ts';
+import { listDataKeys } from '../store/tables/data-keys.ts';
 import { listDeployments } from '../store/tables/deployments.ts';
 import { readDocument } from '../store/tables/documents.ts';
 import { listActiveKeys } from '../store/tables/keys.ts';
@@ -20,6 +21,8 @@ export interface Contents {
   readonly agents: readonly AgentState[];
   /** The owner's, while they open something. */
   readonly keys: readonly KeyState[];
+  /** Ids of the vault keys that open the stored secrets. `undefined` where it is not told. */
+  readonly vaultKeyIds?: readonly string[] | undefined;
 }
 
 export interface AgentState {
@@ -54,8 +57,10 @@ export async function readContents(db: Db, now: number): Promise<Contents> {
       agents.push({ agentId, environment, version, mcpEnabled: agent?.mcpEnabled, broken });
     }
   }
+  const dataKeys = await listDataKeys(db);
   return {
     agents,
+    vaultKeyIds: [...new Set(dataKeys.map(({ vaultKeyId }) => vaultKeyId))],
     keys: keys.map(({ id, name, scopes, agentId, expiresAt }) => {
       return { id, name, scopes, agentId, expiresOn: expiresAt };
     }),

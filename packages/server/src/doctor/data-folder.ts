@@ -19,7 +19,7 @@ interface DataFolderFound {
 }
 
 /** Files whose content is for the owner alone. The lock is empty. */
-const PRIVATE = /^(local-owner|node-id|patchbay\.db.*)$/;
+const PRIVATE = /^(local-owner|node-id|vault-key|patchbay\.db.*)$/;
 
 /** Is the folder there, ours, private, on a disk that suits a database and has room, and who has it? */
 export async function examineDataFolder(

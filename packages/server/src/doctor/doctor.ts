@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { VAULT_KEY_FILE } from '../kernel/vault-key-file.ts';
 import { examineConfiguration } from './configuration.ts';
 import type { Contents } from './contents.ts';
 import { examineDataFolder, type FolderUse } from './data-folder.ts';
@@ -6,6 +7,7 @@ import { examineDocs } from './docs.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { examinePostgresServer } from './postgres-server.ts';
 import { examineSqliteFile } from './sqlite-file.ts';
+import { examineVault } from './vault.ts';
 
 export type { AgentState, Contents, KeyState } from './contents.ts';
 export type { FolderUse } from './data-folder.ts';
@@ -58,6 +60,17 @@ export async function examineInstallation(surroundings: Surroundings): Promise<I
     ...findingsOf('data folder', folder.remarks),
     ...findingsOf('database', database.remarks),
     ...findingsOf('clock', database.clock),
+    ...findingsOf(
+      'vault',
+      await examineVault(
+        {
+          key: secrets.vaultKey,
+          previousKey: secrets.previousVaultKey,
+          file: secrets.databaseUrl === undefined ? join(dataDir, VAULT_KEY_FILE) : undefined,
+        },
+        database.contents?.vaultKeyIds,
+      ),
+    ),
     ...findingsOf('docs', await examineDocs(config.docs, surroundings.env)),
   );
   return {

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PlatformError } from '../kernel/errors.ts';
 import { parseVaultKey, type VaultKey } from '../kernel/vault-key.ts';
-
-/** In the data folder, beside the embedded store. */
-export const VAULT_KEY_FILE = 'vault-key';
+import { readVaultKeyFile } from '../kernel/vault-key-file.ts';
 
 /** Where the vault key comes from. */
 export interface VaultKeyOptions {
@@ -48,20 +45,6 @@ export function createVaultKeys({ key, previousKey, file }: VaultKeyOptions): Va
       return known;
     },
   };
-}
-
-/** `undefined` when there is no such file. */
-async function readVaultKeyFile(file: string): Promise<VaultKey | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new PlatformError('disabled', `The vault key in ${file} cannot be read by this user.`, { cause });
-  }
-  const key = parseVaultKey(text);
-  if (key) return key;
-  throw new PlatformError('disabled', `${file} holds no vault key: put the file back as it was made.`);
 }
 
 /** On the disk before it is used: what is encrypted with a key that a power cut takes away is lost. */
