@@ -97,3 +97,27 @@ describe.each(engines)('a conversation of 5000 turns on %s', (engine: EngineName
     expect(asked.actions).toEqual(['greet']);
   });
 });
+
+describe.each(engines)('a conversation with an agent that looks back, on %s', (engine: EngineName) => {
+  it('is read twenty turns back where the templates of the agent ask for it', async () => {
+    await using rig = await startRig(engine);
+    const log = '{{ memory.past | map: "input" | join: " " }} / {{ conversationLog | size }}';
+    await rig.agentFiles.deploy(
+      ann,
+      await helloFile({
+        output: {
+          outputSet: [{ action: 'help', outputs: [{ valueAlternatives: [{ type: 'text', text: log }] }] }],
+        },
+      }),
+    );
+    const { conversationId, agentResponse } = await say(rig.turns, { input: 'word0' });
+    // The greeting says nothing here, and nothing was said before it.
+    expect(agentResponse).toBe(' / 0');
+    for (let i = 1; i <= 24; i++) await say(rig.turns, { conversationId, input: `word${i}` });
+    const last = await say(rig.node('node-2'), { conversationId, input: 'now' });
+    const [words, size] = last.agentResponse!.split(' / ');
+    expect(words!.split(' ')).toEqual(Array.from({ length: 20 }, (_, i) => `word${24 - i}`));
+    const transcript = await rig.conversations.readLog(ann, { conversationId, logSize: 21 });
+    expect(Number(size)).toBe(transcript.slice(0, transcript.lastIndexOf('User: now') - 1).length);
+  });
+});

@@ -30,7 +30,7 @@ async function answers(...inputs: (string | undefined)[]) {
     const memory = createTurnMemory({
       input,
       counters,
-      last,
+      past: last ? [last] : [],
       properties: {},
       context: readCallerContext(),
       now: systemClock.now,

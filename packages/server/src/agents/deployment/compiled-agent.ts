@@ -17,7 +17,12 @@ export interface CompiledAgent {
   readonly agentId: string;
   readonly version: number;
   readonly steps: readonly AgentStep[];
+  /** Do its documents ask for more of the conversation than the turn before? Then each turn reads it. */
+  readonly readsPast: boolean;
 }
+
+/** As in a path of a template or a condition. A word of an answer may be the same, which costs a query. */
+const PAST = /\bpast\b|\bconversationLog\b/;
 
 /**
  * Prepares an agent. Rejects with a `PlatformError` of kind `invalid` that names the workflow, the step and the remedy,
@@ -29,6 +34,13 @@ export async function compileAgent(
   stepTypes: readonly StepType[],
 ): Promise<CompiledAgent> {
   const steps: AgentStep[] = [];
+  let readsPast = false;
+  const loadAndLook: LoadDocument = async ref => {
+    const body = await load(ref);
+    // What a dictionary holds is only compared.
+    readsPast ||= ref.type !== 'dictionary' && PAST.test(JSON.stringify(body));
+    return body;
+  };
   if (agent.body.workflows.length === 0) {
     throw new PlatformError('invalid', `agent ${agent.agentId}: workflows is empty; name at least one.`);
   }
@@ -41,11 +53,11 @@ export async function compileAgent(
       steps.push({
         type: step.type,
         workflowId: ref.id,
-        compiled: await compileStep(step, load, stepTypes, path),
+        compiled: await compileStep(step, loadAndLook, stepTypes, path),
       });
     }
   }
-  return { agentId: agent.agentId, version: agent.version, steps };
+  return { agentId: agent.agentId, version: agent.version, steps, readsPast };
 }
 
 /** Prepares one step; errors are those of `compileAgent`, and say that it is at `path`. */

@@ -4,6 +4,14 @@
  */
 const OPEN = 'open';
 type Shape = typeof OPEN | { readonly [name: string]: Shape };
+const LAST = {
+  input: OPEN,
+  expressions: OPEN,
+  intents: OPEN,
+  actions: OPEN,
+  output: OPEN,
+  quickReplies: OPEN,
+} as const;
 export const DATA_SHAPE = {
   input: OPEN,
   context: OPEN,
@@ -19,8 +27,11 @@ export const DATA_SHAPE = {
       quickReplies: OPEN,
       httpCalls: OPEN,
     },
-    last: { input: OPEN, expressions: OPEN, actions: OPEN, quickReplies: OPEN },
+    last: LAST,
+    previous: LAST,
+    past: OPEN,
   },
+  conversationLog: OPEN,
   userInfo: { userId: OPEN },
   conversationInfo: { conversationId: OPEN, agentId: OPEN, agentVersion: OPEN, environment: OPEN },
 } as const satisfies Shape;

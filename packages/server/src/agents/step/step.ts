@@ -10,11 +10,13 @@ export interface QuickReply {
   readonly isDefault?: boolean | undefined;
 }
 
-/** What an earlier turn of the conversation left for conditions and output choice. */
+/** What an earlier turn of the conversation left for conditions, output choice and templates. */
 export interface PastStep {
   readonly input: string | undefined;
   readonly expressions: readonly string[];
+  readonly intents: readonly string[];
   readonly actions: readonly string[];
+  readonly output: readonly OutputItem[];
   readonly quickReplies: readonly QuickReply[];
 }
 
@@ -64,6 +66,8 @@ export interface TurnMemory {
   readonly counters: Counters;
   /** The turn before this one; `undefined` in the greeting turn. */
   readonly last: PastStep | undefined;
+  /** Earlier turns, the latest first: the last twenty where the agent's documents ask for them, else the one before only. */
+  readonly past: readonly PastStep[];
   /** By name: those of the conversation, covered by those of this turn. */
   readonly properties: Readonly<Record<string, unknown>>;
   /** Any JSON value. Throws a `PlatformError` when the properties become too many or too large. */

@@ -2,7 +2,11 @@ import type { ConversationOutput, ConversationState } from '@patchbay/contract/o
 import { PlatformError } from '../../kernel/errors.ts';
 import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
-import { type ConversationStep, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
+import {
+  type ConversationStep,
+  insertConversationSteps,
+  listConversationOutputs,
+} from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
@@ -134,7 +138,7 @@ async function playTurn(
   const counters = parseCounters(found?.counters ?? '{}');
   const steps: ConversationStep[] = [];
   const audit: AuditEntry[] = [];
-  let past: PastStep | undefined;
+  const past = await earlierTurns(deps, claim, agent);
   let properties = found?.properties ?? {};
   let failure: StepsRun['failure'];
   let ended = false;
@@ -145,7 +149,7 @@ async function playTurn(
     const memory = createTurnMemory({
       input,
       counters,
-      last: past,
+      past: [...past],
       properties,
       // What comes with a message is said in answer to it, and not in the greeting before.
       context: input === message.input ? message.context : { ...message.context, injected: NOTHING },
@@ -162,15 +166,29 @@ async function playTurn(
     failure = run.failure;
     if (!failure) properties = memory.kept;
     ended = memory.actions.includes(CONVERSATION_END);
-    past = toPastStep(output);
+    past.unshift(toPastStep(output));
   };
 
-  if (found) past = toPastStep(JSON.parse(found.lastOutput) as ConversationOutput);
-  else await play(undefined);
+  if (!found) await play(undefined);
   if (message.input !== undefined && !failure && !ended) await play(message.input);
 
   const state = failure ? 'ERROR' : ended ? 'ENDED' : 'READY';
   return { steps, step: steps.at(-1)!, audit, counters, properties, state, failure };
+}
+
+/** How far back an agent can look that asks for its conversation. */
+const PAST_TURNS = 20;
+
+/** The turns before this call, the latest first. Most agents need only the one that came with the claim. */
+async function earlierTurns(
+  { store }: TurnParts,
+  { found, lease }: TurnClaim,
+  agent: CompiledAgent,
+): Promise<PastStep[]> {
+  if (!found) return [];
+  if (!agent.readsPast) return [toPastStep(JSON.parse(found.lastOutput) as ConversationOutput)];
+  const outputs = await listConversationOutputs(store.db, lease.conversationId, { last: PAST_TURNS });
+  return outputs.reverse().map(toPastStep);
 }
 
 function toolsOf(deps: TurnParts, claim: TurnClaim, signal: AbortSignal): StepTools {

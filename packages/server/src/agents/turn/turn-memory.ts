@@ -29,7 +29,8 @@ const MAX_PROPERTY_CHARACTERS = 200_000;
 export function createTurnMemory(start: {
   readonly input: string | undefined;
   readonly counters: Counters;
-  readonly last: PastStep | undefined;
+  /** Earlier turns, the latest first. */
+  readonly past: readonly PastStep[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly context: TurnContext;
   readonly attachments?: readonly Attachment[] | undefined;
@@ -51,7 +52,8 @@ export function createTurnMemory(start: {
     output: [],
     quickReplies: [],
     counters: start.counters,
-    last: start.last,
+    last: start.past[0],
+    past: start.past,
     properties,
     kept,
     setProperty(name, value, scope) {
@@ -124,7 +126,9 @@ export function toPastStep(output: ConversationOutput): PastStep {
   return {
     input: output.input,
     expressions: output.expressions ?? [],
+    intents: output.intents ?? [],
     actions: output.actions ?? [],
+    output: output.output ?? [],
     quickReplies: output.quickReplies ?? [],
   };
 }

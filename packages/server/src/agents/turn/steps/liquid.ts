@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { parseDocumentUri } from '@patchbay/contract/ids';
 import { type Context, defaultOperators, type FilterImplOptions, Liquid } from 'liquidjs';
 
 type FilterHandler = Exclude<FilterImplOptions, { readonly raw: boolean }>;
@@ -35,6 +37,26 @@ const LOOKING_FILTERS = new Set([
   'replace_last',
 ]);
 
+const OWN_FILTERS: Readonly<Record<string, FilterHandler>> = {
+  /** An id for what the text names: the same in one turn, another in every other. */
+  uuid(name) {
+    const turn = this.context.getRegister<string>('turn');
+    const hex = createHash('sha256')
+      .update(`${turn} ${String(name ?? '')}`)
+      .digest('hex');
+    const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16);
+    return [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      `8${hex.slice(13, 16)}`,
+      `${variant}${hex.slice(17, 20)}`,
+      hex.slice(20, 32),
+    ].join('-');
+  },
+  extract_id: uri => parseDocumentUri(String(uri))?.id ?? '',
+  extract_version: uri => parseDocumentUri(String(uri))?.version ?? '',
+};
+
 /**
  * Liquid for templates of strangers: no other templates, no chance, no clock but the turn's, and everything charged before it
  * is done, by its size, to what `chargeTo` gave the context. Holds no state.
@@ -61,6 +83,7 @@ export function createEngine(): Liquid {
   for (const tag of ['include', 'render', 'layout', 'block']) delete engine.tags[tag];
   // Chance is not a template's to use.
   delete engine.filters.sample;
+  for (const [name, filter] of Object.entries(OWN_FILTERS)) engine.registerFilter(name, filter);
   for (const [name, filter] of Object.entries(engine.filters)) {
     engine.registerFilter(name, charged(name, typeof filter === 'function' ? filter : filter.handler));
   }

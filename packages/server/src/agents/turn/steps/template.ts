@@ -74,6 +74,7 @@ export function createTemplateCache(size: number): TemplateCache {
         try {
           const context = new Context(data, liquid.options, { sync: true }, { ...chargeTo(budget), liquid });
           context.setRegister('now', now);
+          context.setRegister('turn', `${conversationIdIn(data)} ${now}`);
           rendered = (yield* run(liquid._render(parse(text, budget), context, {}), budget)) as string;
         } catch (cause) {
           throw (
@@ -85,6 +86,10 @@ export function createTemplateCache(size: number): TemplateCache {
       return rendered;
     },
   };
+}
+
+function conversationIdIn(data: Readonly<Record<string, unknown>>): unknown {
+  return (data.conversationInfo as { readonly conversationId?: unknown } | undefined)?.conversationId;
 }
 
 /**

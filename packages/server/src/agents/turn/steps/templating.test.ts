@@ -26,7 +26,8 @@ describe('templating', () => {
       expressions: ['greeting(hello)'],
       intents: ['greeting'],
       actions: ['greet'],
-      last: pastStep({ input: 'before', actions: ['ask'] }),
+      last: pastStep({ input: 'before', actions: ['ask'], output: [text('Really?')] }),
+      past: [pastStep({ input: 'first' }), pastStep({ output: [text('Welcome!'), text('Hello.')] })],
     };
     const cases: [template: string, rendered: string][] = [
       ['Hello {{ input }}!', 'Hello Ada!'],
@@ -42,6 +43,9 @@ describe('templating', () => {
       ],
       ['{{ memory.current.intents.first }} {{ memory.current.input }}', 'greeting Ada'],
       ['{{ memory.last.input }} {{ memory.last.actions.size }}', 'before 1'],
+      ['{{ memory.previous.input }} {{ memory.previous.output[0].text }}', 'before Really?'],
+      ['{{ memory.past[0].input }} {{ memory.past[1].input }} {{ memory.past.size }}', 'before first 3'],
+      ['{{ conversationLog }}', 'Agent: Welcome! Hello.\nUser: first\nUser: before\nAgent: Really?'],
       [
         '{{ userInfo.userId }} {{ conversationInfo.agentId }} {{ conversationInfo.agentVersion }}',
         'user_one demo 3',
@@ -51,6 +55,24 @@ describe('templating', () => {
       ['{{ context.shop.items | where_exp: "item", "item.name == \'tea\'" | map: "name" }}', 'tea'],
     ];
     for (const [template, rendered] of cases) expect(await render(template, start)).toBe(rendered);
+  });
+
+  it('writes JSON and Base64, reads references, and makes ids that stay the same for the turn', async () => {
+    const start = { context: { a: [1], uri: 'patchbay://rules/hello?version=3' } };
+    expect(
+      await render('{{ context.a | json }} {{ "ő" | base64_encode }} {{ "xZE=" | base64_decode }}', start),
+    ).toBe('[1] xZE= ő');
+    expect(await render('{{ context.uri | extract_id }} {{ context.uri | extract_version }}', start)).toBe(
+      'hello 3',
+    );
+    expect(await render('[{{ input | extract_id }}{{ nothing | extract_version }}]')).toBe('[]');
+    const ids = (await render('{{ "a" | uuid }} {{ "a" | uuid }} {{ "b" | uuid }} {{ nil | uuid }}'))!.split(
+      ' ',
+    );
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids[0]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(3);
   });
 
   it('renders what is missing as nothing', async () => {

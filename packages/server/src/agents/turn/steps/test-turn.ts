@@ -13,17 +13,19 @@ export function testMemory(
     input?: string | undefined;
     counters?: Partial<Counters>;
     last?: PastStep | undefined;
+    /** What came before the last. */
+    past?: readonly PastStep[];
     properties?: Record<string, unknown>;
     context?: Record<string, unknown>;
     attachments?: RunningMemory['attachments'];
   } & Partial<Pick<RunningMemory, 'expressions' | 'intents' | 'actions' | 'output' | 'quickReplies'>> = {},
 ): RunningMemory {
-  const { input, counters, last, properties = {}, context = {}, attachments, ...set } = start;
+  const { input, counters, last, past = [], properties = {}, context = {}, attachments, ...set } = start;
   const fresh = { rules: {}, actions: {}, seen: {}, ...counters };
   const memory = createTurnMemory({
     input,
     counters: fresh,
-    last,
+    past: last ? [last, ...past] : past,
     properties,
     context: readCallerContext(context),
     attachments,
@@ -33,7 +35,15 @@ export function testMemory(
 }
 
 export function pastStep(step: Partial<PastStep>): PastStep {
-  return { input: undefined, expressions: [], actions: [], quickReplies: [], ...step };
+  return {
+    input: undefined,
+    expressions: [],
+    intents: [],
+    actions: [],
+    output: [],
+    quickReplies: [],
+    ...step,
+  };
 }
 
 export const NOON = Date.UTC(2026, 10, 30, 12);

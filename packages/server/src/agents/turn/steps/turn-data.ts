@@ -1,3 +1,4 @@
+import { toTranscript } from '../../conversation/transcript.ts';
 import type { DATA_SHAPE } from '../../language/data-path.ts';
 import type { StepTools, TurnMemory } from '../../step/step.ts';
 
@@ -13,6 +14,11 @@ export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<
     memory: {
       current: { input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
       last: memory.last,
+      previous: memory.last,
+      past: memory.past,
+    },
+    get conversationLog() {
+      return toTranscript(memory.past.toReversed());
     },
     userInfo: { userId },
     conversationInfo: { conversationId, agentId, agentVersion, environment },
