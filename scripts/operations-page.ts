@@ -161,9 +161,12 @@ function answerRows(reference: OperationReference, operations: readonly Operatio
 }
 
 function typeOf(schema: JsonSchema): string {
+  const { type } = schema;
+  if (typeof type === 'object') return type.join(' or ');
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(', ');
   if (schema.const !== undefined) return `\`${plain(schema.const)}\``;
   if (schema.enum) return schema.enum.map(value => `\`${plain(value)}\``).join(', ');
-  switch (schema.type) {
+  switch (type) {
     case undefined:
       return 'any JSON';
     case 'array':
@@ -176,7 +179,7 @@ function typeOf(schema: JsonSchema): string {
       return `integer, ${minimum} to ${maximum}`;
     }
     default:
-      return schema.type;
+      return type;
   }
 }
 

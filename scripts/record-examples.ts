@@ -31,6 +31,8 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
     conversationId: answers('create_conversation').conversationId,
     logSize: 1,
   }),
+  undo_turn: answers => ({ conversationId: answers('create_conversation').conversationId }),
+  redo_turn: answers => ({ conversationId: answers('create_conversation').conversationId }),
   deploy_agent_file: () => ({
     file: {
       agent: 'parrot',
@@ -93,6 +95,16 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
   delete_variable: answers => ({ name: answers('put_variable').name }),
 };
 
+/** Answered by a turn that waits: what the examples of approvals are about. */
+export const WAITING_CALL = { agentId: 'demo', message: 'Ask a person first' };
+
+/** Operations whose example is about a conversation that waits for an approval, with what they are told besides its id. */
+export const ABOUT_WAITING: Readonly<Partial<Record<OperationName, Record<string, unknown>>>> = {
+  get_approval_status: {},
+  resume_conversation: { verdict: 'APPROVED', note: 'Go on.' },
+  cancel_conversation: {},
+};
+
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
 export async function recordExamples(): Promise<RecordedExamples> {
   let now = FIRST_CALL;
@@ -107,7 +119,10 @@ export async function recordExamples(): Promise<RecordedExamples> {
     const recorded: Record<string, RecordedExample> = {};
     for (const { name, examples } of OPERATIONS as readonly Operation[]) {
       now += 60_000;
-      const args = ARGUMENTS[name]?.(earlier => answers.get(earlier)!) ?? examples[0];
+      const about = ABOUT_WAITING[name];
+      const args = about
+        ? { conversationId: (await client.call('chat_with_agent', WAITING_CALL)).conversationId, ...about }
+        : (ARGUMENTS[name]?.(earlier => answers.get(earlier)!) ?? examples[0]);
       if (!args) throw new Error(`${name} has no example: give its definition one, or ARGUMENTS.`);
       const answer: Record<string, unknown> = await client.call(name, args as never);
       answers.set(name, answer);
@@ -125,7 +140,7 @@ function withMadeUpIds(text: string): string {
   const madeUp = new Map<string, string>();
   return text
     .replace(
-      /\b(conv|user|key|file|agent|dictionary)_([a-z2-7]{20,26})\b/g,
+      /\b(conv|user|key|file|pause|agent|dictionary)_([a-z2-7]{20,26})\b/g,
       (id, kind: string, random: string) => {
         const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
         const turned = alphabet.slice(count) + alphabet.slice(0, count);

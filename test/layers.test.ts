@@ -182,10 +182,13 @@ const A_CALL_COMES_FROM_OUTSIDE = 'a call is what a surface asks for; nothing be
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
 /** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
+const A_PAUSE_IS_A_WAIT = 'what runs is known to turns; a pause only says that one waits, and for what';
+
 const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       'document step deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
@@ -196,6 +199,7 @@ const AGENTS: Record<string, LayerRow> = {
   document: {
     may: ['language'],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       'step deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
@@ -206,6 +210,7 @@ const AGENTS: Record<string, LayerRow> = {
   step: {
     may: [],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       'language document': 'what every step promises is said without the words of any one step',
       'deployment configuration turn': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
@@ -217,6 +222,7 @@ const AGENTS: Record<string, LayerRow> = {
   deployment: {
     may: ['document', 'step'],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
       'configuration turn': COMPILED_BEFORE_RUN,
       conversation: 'an agent is compiled once for all conversations',
@@ -228,6 +234,7 @@ const AGENTS: Record<string, LayerRow> = {
   configuration: {
     may: ['document', 'step', 'deployment'],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
       turn: COMPILED_BEFORE_RUN,
       conversation: 'what is written is written for all conversations',
@@ -239,6 +246,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       'language document step deployment configuration turn': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -248,13 +256,23 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
+      pause: A_PAUSE_IS_A_WAIT,
       'language document deployment configuration conversation turn call':
         'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
   },
+  pause: {
+    may: ['language', 'document', 'conversation'],
+    never: {
+      'step deployment configuration turn': A_PAUSE_IS_A_WAIT,
+      demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
+    },
+  },
   turn: {
-    may: ['language', 'document', 'step', 'deployment', 'conversation'],
+    may: ['language', 'document', 'step', 'deployment', 'conversation', 'pause'],
     never: {
       configuration: 'a turn runs what is deployed, whoever wrote it',
       demo: DEMO_IS_ONE_AGENT,
@@ -265,7 +283,7 @@ const AGENTS: Record<string, LayerRow> = {
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
-      'file call': 'an agent file is text',
+      'file call pause': 'an agent file is text',
       'language step configuration': 'an agent file is written without knowing how it is read',
     },
   },
@@ -274,7 +292,7 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       'language document deployment configuration':
         'a call names an agent; how it is made is known to its turns',
-      conversation: 'a call has a turn run; what is read of it afterwards is asked elsewhere',
+      'conversation pause': 'a call has a turn run; what is read of it afterwards is asked elsewhere',
       demo: DEMO_IS_ONE_AGENT,
     },
   },

@@ -57,6 +57,7 @@ async function makeLong({ store }: Rig, conversationId: string, count: number): 
             input: 'x',
             data: 'not read',
             output: 'not read',
+            changes: '{}',
             created_at: 1,
           })),
         )

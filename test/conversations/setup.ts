@@ -15,6 +15,7 @@ import {
   createDeployments,
   type Deployments,
 } from '../../packages/server/src/agents/deployment/deployments.ts';
+import { createPauses, type Pauses } from '../../packages/server/src/agents/pause/pauses.ts';
 import type { StepTools, StepType, TurnMemory } from '../../packages/server/src/agents/step/step.ts';
 import type { TurnRequest } from '../../packages/server/src/agents/turn/admit-turn.ts';
 import type { TurnRefusal } from '../../packages/server/src/agents/turn/refusal.ts';
@@ -39,6 +40,7 @@ export interface Rig extends AsyncDisposable {
   readonly agentFiles: AgentFiles;
   readonly turns: Turns;
   readonly conversations: Conversations;
+  readonly pauses: Pauses;
   /** Runs before the rules of every turn; a test puts in it what is to happen inside a turn. */
   insideTurn: (memory: TurnMemory, tools: StepTools) => unknown;
   /** A second node over the same store. */
@@ -74,6 +76,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     agentFiles,
     turns: node('node-1'),
     conversations: createConversations({ store }),
+    pauses: createPauses({ store, clock }),
     insideTurn: () => undefined,
     node,
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
@@ -90,6 +93,8 @@ function watched(type: StepType, inside: () => Rig['insideTurn']): StepType {
       const real = await type.compile(step, load);
       return {
         ...real,
+        // What a test does in a turn may be an effect.
+        acts: true,
         async run(memory, tools) {
           await inside()(memory, tools);
           return real.run(memory, tools);

@@ -1,6 +1,6 @@
 /** What the talking tools answer: a reply, or why there is none. */
 const TALK_RESULT =
-  'conversationId? agentId? environment? agentResponse? agentResponseParts? quickReplies? actions? conversationState? response? status? message?';
+  'conversationId? agentId? environment? agentResponse? agentResponseParts? quickReplies? actions? conversationState? response? status? +suggestNextTool? message?';
 
 /**
  * The tools of the operator door as they are documented (platform.md 2.2 to 2.5, 2.9, 2.13), kept as data and in words of its own,
@@ -129,6 +129,19 @@ export const CATALOGUE: Readonly<Record<string, CataloguedTool>> = {
     arguments: 'agentId version?',
     result: 'agentId agentVersion agentName? workflowCount workflows',
   },
+  list_pending_approvals: { tier: 'hitl', arguments: 'limit=200', result: '+count +approvals' },
+  get_approval_status: {
+    tier: 'hitl',
+    arguments: 'conversationId detail=summary',
+    result:
+      'conversationId state pauseType pausedAt +pauseId pauseReason timeoutPolicy approvalTimeout +conversation?',
+  },
+  resume_conversation: {
+    tier: 'hitl',
+    arguments: 'conversationId verdict note? pauseId?',
+    result: 'status conversationId verdict',
+  },
+  cancel_conversation: { tier: 'hitl', arguments: 'conversationId', result: 'status +conversationId' },
   list_docs: { tier: 'docs', arguments: '', result: '+count +docs' },
   read_docs: { tier: 'docs', arguments: 'name', result: '+name +markdown' },
 };

@@ -5,6 +5,7 @@ import { type Schema, Validator } from '@cfworker/json-schema';
 import type { Role } from '@patchbay/contract/roles';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ABOUT_WAITING, WAITING_CALL } from '../../scripts/record-examples.ts';
 
 // The OpenAPI document, measured against the platform that serves it.
 
@@ -210,7 +211,7 @@ describe('the examples', () => {
     /** Ids of the examples and what they are called here. */
     const called = new Map<string, string>();
     const learn = (example: unknown, here: unknown): void => {
-      if (typeof example === 'string' && /^(conv|key|file|agent|dictionary)_/.test(example))
+      if (typeof example === 'string' && /^(conv|key|file|pause|agent|dictionary)_/.test(example))
         called.set(example, String(here));
       if (typeof example !== 'object' || example === null) return;
       for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
@@ -223,6 +224,10 @@ describe('the examples', () => {
       const [status, documented] = Object.entries(route.responses)[0]!;
       const [type, { schema, example }] = Object.entries(documented.content ?? {})[0] ?? ['', { schema: {} }];
       const strict = closed(schema) as Schema;
+      if (Object.hasOwn(ABOUT_WAITING, operationId)) {
+        const { body } = await send(find('chat_with_agent'), WAITING_CALL);
+        learn(exampleOf(route).conversationId, (body as Arguments).conversationId);
+      }
       const answer = await send(route, translated(exampleOf(route)));
       expect(answer, operationId).toMatchObject({ status: Number(status) });
       expect(answer.headers.get('content-type') ?? '', operationId).toMatch(type);
@@ -344,6 +349,28 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     await provoke(operation, { ...args, conversationId: 'conv_none' });
     await provoke(operation, { ...args, conversationId }, editor.key);
   }
+
+  const { conversationId: waiting } = await provoke('chat_with_agent', WAITING_CALL);
+  for (const [operation, args] of [
+    ['get_approval_status', {}],
+    ['resume_conversation', { verdict: 'APPROVED' }],
+    ['cancel_conversation', {}],
+    ['undo_turn', {}],
+    ['redo_turn', {}],
+  ] as const) {
+    await provoke(operation, { ...args, conversationId: 'conv_none' });
+    await provoke(operation, { ...args, conversationId: waiting }, editor.key);
+  }
+  await provoke('undo_turn', { conversationId: waiting });
+  await provoke('redo_turn', { conversationId: waiting });
+  await provoke('resume_conversation', {
+    conversationId: waiting,
+    verdict: 'APPROVED',
+    pauseId: 'pause_none',
+  });
+  await provoke('cancel_conversation', { conversationId: waiting });
+  await provoke('cancel_conversation', { conversationId: waiting });
+  await provoke('resume_conversation', { conversationId: waiting, verdict: 'REJECTED' });
 
   await provoke('deploy_agent_file', { file: agentFile('demo') }, editor.key);
   for (let made = 0; made <= 3; made++) await provoke('create_agent_key', { agentId: 'demo' });

@@ -53,6 +53,13 @@ export const ERROR_TABLE = {
     errorCode: 'WRONG_STATE',
     type: 'conflict_error',
   },
+  pause_changed: {
+    httpStatus: 409,
+    rpcCode: 409,
+    agentCode: 'conflict',
+    errorCode: 'PAUSE_CHANGED',
+    type: 'conflict_error',
+  },
   disabled: {
     httpStatus: 403,
     rpcCode: 403,
@@ -119,6 +126,7 @@ export interface ErrorRow {
     | 'NOT_FOUND'
     | 'WRONG_STATE'
     | 'CONFLICT'
+    | 'PAUSE_CHANGED'
     | 'DISABLED'
     | 'INTERNAL';
   /** `error.type` on REST (BX-06). */

@@ -12,6 +12,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
   agent_not_found: 'there is no such agent for you',
   conflict: 'it clashes with what is there or happens at the same time; the message says with what',
   wrong_state: 'its state does not allow that',
+  pause_changed: 'it does not wait for this any more; somebody else was quicker',
   disabled: 'this installation has switched it off',
   too_large: 'the body is larger than the platform takes',
   rate_limited: 'your credential has made more calls within a minute than it may',

@@ -11,6 +11,14 @@ import {
   listAgents,
   updateAgent,
 } from './operations/agents.ts';
+import {
+  cancelConversation,
+  getApprovalStatus,
+  listPendingApprovals,
+  redoTurn,
+  resumeConversation,
+  undoTurn,
+} from './operations/approvals.ts';
 import { invokeAgent } from './operations/calls.ts';
 import {
   chatWithAgent,
@@ -65,6 +73,12 @@ export const OPERATIONS = [
   readConversation,
   readConversationLog,
   listConversations,
+  undoTurn,
+  redoTurn,
+  getApprovalStatus,
+  listPendingApprovals,
+  resumeConversation,
+  cancelConversation,
   listAgents,
   listAgentConfigs,
   getAgent,

@@ -20,8 +20,9 @@ export type RecordedExamples = Readonly<Partial<Record<OperationName, RecordedEx
 
 /** A schema in the form of JSON Schema 2020-12, as far as readers of it need to know. */
 export interface JsonSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly anyOf?: readonly JsonSchema[];
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly enum?: readonly unknown[];

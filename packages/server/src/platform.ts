@@ -13,6 +13,8 @@ import { createDeployments, type Deployments } from './agents/deployment/deploym
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
+import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
+import { createPauses } from './agents/pause/pauses.ts';
 import type { StepType } from './agents/step/step.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
@@ -58,6 +60,8 @@ export interface PlatformOverrides {
 
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
+/** How soon somebody looks for turns whose node went down; their leases end after some seconds more. */
+const TAKE_UP_MS = 3_000;
 /** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
 export const DRAIN_MS = 10_000;
 
@@ -168,12 +172,15 @@ export async function createPlatform(
     keepDays: config.files.keepDays,
   });
   const calls = createAgentCalls({ turns, files, onAccessDenied: metrics.accessDenied });
+  const pauses = createPauses({ store, clock });
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
   const operations = createOperations(
     createHandlers({
       turns,
+      pauses,
+      approvals: { mutationsOverMcp: config.mcp.hitlMutations },
       conversations,
       catalogue,
       agentFiles,
@@ -204,6 +211,7 @@ export async function createPlatform(
   });
   undo.defer(() => rate.close());
   store.subscribe((event, origin) => {
+    if (event.kind === 'turn-cancelled') turns.cancelTurn(event.conversationId);
     if (origin === 'here') return;
     if (event.kind === 'call-cancelled') cancellations.end(event.call);
     if (event.kind === 'calls-counted') rate.count(event.calls);
@@ -268,6 +276,9 @@ export async function createPlatform(
     logger: part('jobs'),
     onEnd: metrics.job,
     kinds: {
+      'take-up-turns': { everyMs: TAKE_UP_MS, run: () => turns.takeUpCutOffTurns() },
+      [CONTINUE_TURN]: { run: payload => turns.continueTurn(conversationIdOf(payload)) },
+      [EXPIRE_PAUSE]: { run: payload => pauses.expire(pauseIdOf(payload)) },
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
       [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },
@@ -293,6 +304,9 @@ export async function createPlatform(
     close: () => built.disposeAsync(),
   };
 }
+
+const conversationIdOf = (payload: unknown) => (payload as { conversationId: string }).conversationId;
+const pauseIdOf = (payload: unknown) => (payload as { pauseId: string }).pauseId;
 
 function ownerPrincipal(owner: User): Principal {
   return {

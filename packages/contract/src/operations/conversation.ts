@@ -84,9 +84,12 @@ const talkResult = {
   conversationState: z.enum(CONVERSATION_STATES).optional(),
   response: conversationSnapshotSchema.optional(),
   status: z
-    .enum(['BUSY', 'CONVERSATION_NOT_ACTIVE'])
+    .enum(['BUSY', 'CONVERSATION_NOT_ACTIVE', 'PAUSED_FOR_APPROVAL'])
     .optional()
-    .describe('Why the message was not processed; absent when it was'),
+    .describe(
+      'Why the message was not processed, or that the turn waits for a person; absent when it was answered',
+    ),
+  suggestNextTool: z.string().optional().describe('The tool that helps on from the status'),
   message: z.string().optional().describe('The status in a sentence'),
 };
 export const talkResultSchema = z.object(talkResult);

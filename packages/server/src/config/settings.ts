@@ -242,6 +242,12 @@ export const settingsSchema = z.object({
       description: 'Days an uploaded file is kept; 0 keeps it until its owner removes it.',
     }),
   }),
+  mcp: z.object({
+    hitlMutations: trueOrFalse().default(true).meta({
+      description:
+        'May approvals be decided and turns be cancelled over MCP? With `false` those tools answer DISABLED; reading goes on, as do REST and the command line.',
+    }),
+  }),
   session: z.object({
     days: whole(1, 90).default(7).meta({ description: 'Days the session of an MCP client stays valid.' }),
   }),

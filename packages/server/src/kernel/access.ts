@@ -1,4 +1,4 @@
-import { isAdmin, type Principal } from './principal.ts';
+import { isAdmin, isApprover, type Principal } from './principal.ts';
 
 // Who may reach what. Every such decision is one of these functions, so that sharing changes this file only.
 
@@ -57,6 +57,16 @@ export function mayUseConversation(
 /** To look at a file, send it along and remove it: its owner and nobody else, whatever their role. */
 export function mayUseFile(principal: Principal, file: Owned): boolean {
   return reaches(principal, 'own', file.ownerId);
+}
+
+/** To decide what the conversation waits for: its owner, an admin or an approver (E-29). */
+export function mayDecide(principal: Principal, conversation: { readonly userId: string }): boolean {
+  return isApprover(principal) || reaches(principal, 'own-or-admin', conversation.userId);
+}
+
+/** What waits for a decision, in lists: everything for whoever decides for others, else the own things. */
+export function approvalScopeOf(principal: Principal): Scope {
+  return isApprover(principal) ? { kind: 'all' } : scopeOf(principal);
 }
 
 /** Agents and conversations in lists: the own ones, for an admin all. A credential for one agent lists nothing. */

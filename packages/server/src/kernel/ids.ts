@@ -19,3 +19,4 @@ export const newDocumentId = (type: string) => `${type}_${randomBase32(20)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;
+export const newPauseId = () => `pause_${randomBase32(20)}`;

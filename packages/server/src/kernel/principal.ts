@@ -18,3 +18,7 @@ export interface Principal {
 export function isAdmin(principal: Principal): boolean {
   return principal.roles.has('patchbay-admin');
 }
+
+export function isApprover(principal: Principal): boolean {
+  return principal.roles.has('patchbay-approver');
+}

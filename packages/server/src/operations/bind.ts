@@ -5,6 +5,8 @@ import type { Principal } from '../kernel/principal.ts';
 /** What an operation may use besides its own parts: who asks, and the news it may send while it works. */
 export interface OperationCall {
   readonly principal: Principal;
+  /** Where the call came in. */
+  readonly door: 'mcp' | 'rest';
   /** Aborts when the caller no longer wants the answer. */
   readonly signal: AbortSignal;
   /** Tells a streaming caller about a piece of the answer; a plain caller hears nothing. */
@@ -46,6 +48,6 @@ export type OperationHandlers = { readonly [N in OperationName]: OperationHandle
  * The call of a surface that waits for one answer. A broken connection does not end a turn: it ends by its own answer or
  * time limit, as in the older MCP eras.
  */
-export function plainCall(principal: Principal): OperationCall {
-  return { principal, signal: new AbortController().signal, progress: () => {} };
+export function plainCall(principal: Principal, door: OperationCall['door'] = 'rest'): OperationCall {
+  return { principal, door, signal: new AbortController().signal, progress: () => {} };
 }

@@ -9,6 +9,7 @@ import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { Deployer } from '../agents/deployment/deployer.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Files } from '../agents/file/files.ts';
+import type { Pauses } from '../agents/pause/pauses.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
@@ -25,6 +26,13 @@ import { listAgentConfigs } from './agents/list_agent_configs.ts';
 import { listAgentResources } from './agents/list_agent_resources.ts';
 import { listAgents } from './agents/list_agents.ts';
 import { updateAgent } from './agents/update_agent.ts';
+import { cancelConversation } from './approvals/cancel_conversation.ts';
+import type { ApprovalSettings } from './approvals/decider.ts';
+import { getApprovalStatus } from './approvals/get_approval_status.ts';
+import { listPendingApprovals } from './approvals/list_pending_approvals.ts';
+import { redoTurn } from './approvals/redo_turn.ts';
+import { resumeConversation } from './approvals/resume_conversation.ts';
+import { undoTurn } from './approvals/undo_turn.ts';
 import type { OperationHandlers } from './bind.ts';
 import { invokeAgent } from './calls/invoke_agent.ts';
 import { chatWithAgent } from './conversation/chat_with_agent.ts';
@@ -75,6 +83,8 @@ import { rotateSecrets } from './secrets/rotate_secrets.ts';
 /** Each definition with its function: one row an operation. A definition without a row does not compile. */
 export function createHandlers(parts: {
   readonly turns: Turns;
+  readonly pauses: Pauses;
+  readonly approvals: ApprovalSettings;
   readonly conversations: Conversations;
   readonly catalogue: Catalogue;
   readonly agentFiles: AgentFiles;
@@ -96,6 +106,8 @@ export function createHandlers(parts: {
     documents,
     deployer,
     turns,
+    pauses,
+    approvals,
     conversations,
     catalogue,
     agentFiles,
@@ -115,6 +127,12 @@ export function createHandlers(parts: {
     read_conversation: readConversation(conversations),
     read_conversation_log: readConversationLog(conversations),
     list_conversations: listConversations(conversations),
+    list_pending_approvals: listPendingApprovals(pauses),
+    get_approval_status: getApprovalStatus(pauses, conversations),
+    resume_conversation: resumeConversation(pauses, approvals),
+    cancel_conversation: cancelConversation(pauses, approvals),
+    undo_turn: undoTurn(turns),
+    redo_turn: redoTurn(turns),
     list_agents: listAgents(catalogue),
     list_agent_configs: listAgentConfigs(catalogue),
     get_agent: getAgent(catalogue),

@@ -124,6 +124,8 @@ export interface Schema {
     lease_until: number | null;
     /** Grows with every claim; a commit with an older number is refused. */
     lease_fence: number;
+    /** Steps behind the last one that were undone and can be redone. */
+    undone_steps: number;
     created_at: number;
     updated_at: number;
   };
@@ -133,7 +135,49 @@ export interface Schema {
     input: string | null;
     data: string;
     output: string;
+    /** JSON: what the turn changed in the conversation, to take it back. */
+    changes: string;
     created_at: number;
+  };
+  /** Turns that have acted or wait: where to go on, on whichever node. */
+  turn_checkpoints: {
+    conversation_id: string;
+    checkpoint: string;
+    /** How often the turn was taken up. */
+    attempts: number;
+    created_at: number;
+  };
+  /** The journal: every effect of a turn that has not ended, from its intent on. */
+  effects: {
+    conversation_id: string;
+    step_index: number;
+    task_index: number;
+    number: number;
+    /** Of the lease the intent was written under. */
+    fence: number;
+    /** For people: what was about to be done. */
+    what: string;
+    /** JSON; null until it is known. */
+    outcome: string | null;
+    started_at: number;
+  };
+  pauses: {
+    id: string;
+    kind: string;
+    conversation_id: string;
+    agent_id: string;
+    /** Owner of the conversation. */
+    user_id: string;
+    state: string;
+    reason: string;
+    timeout_policy: string;
+    /** ISO 8601; empty when it waits without end. */
+    approval_timeout: string;
+    opened_at: number;
+    verdict: string | null;
+    note: string | null;
+    decided_by: string | null;
+    decided_at: number | null;
   };
   audit_entries: {
     id: string;

@@ -76,8 +76,11 @@ export function createAgentCalls(deps: {
 }
 
 export function replyOf(answer: TurnAnswer): AgentReply {
+  const said = answer.agentResponseParts ?? [answer.agentResponse];
+  // A turn that waits says so where people and models read it; its answer comes in the conversation (C31).
+  const texts = answer.status === 'PAUSED_FOR_APPROVAL' ? [...said, answer.message ?? ''] : said;
   return {
-    text: (answer.agentResponseParts ?? [answer.agentResponse]).join('\n'),
+    text: texts.filter(part => part !== '').join('\n'),
     contextId: answer.conversationId,
     quickReplies: answer.quickReplies ?? [],
   };

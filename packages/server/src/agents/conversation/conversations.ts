@@ -26,6 +26,8 @@ export interface Conversations {
       readonly returningFields?: string | undefined;
     },
   ): Promise<ConversationSnapshot>;
+  /** The latest step for somebody whose right was looked at, without what agents keep for themselves. */
+  show(conversation: ConversationRecord): Promise<ConversationSnapshot>;
   /** A plain text transcript, of the last `logSize` turns or of all. */
   readLog(
     principal: Principal,
@@ -65,6 +67,11 @@ export function createConversations(deps: { readonly store: Store }): Conversati
         detailed: returnDetailed,
         fields: parseReturningFields(returningFields),
       });
+    },
+
+    async show(conversation) {
+      const steps = await listConversationSteps(store.db, conversation.id, { last: 1 });
+      return toSnapshot(conversation, shownState(conversation), steps, { detailed: false });
     },
 
     async readLog(principal, { conversationId, logSize }) {

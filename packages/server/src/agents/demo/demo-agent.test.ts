@@ -35,7 +35,12 @@ async function answers(...inputs: (string | undefined)[]) {
       context: readCallerContext(),
       now: systemClock.now,
     });
-    const { failure } = await runSteps(agent, turns.length, memory, testTools('conv_x'));
+    const { failure } = await runSteps(
+      agent,
+      { stepIndex: turns.length, from: 0, fence: 1, enter() {}, record() {} },
+      memory,
+      testTools('conv_x'),
+    );
     if (failure) throw failure.cause;
     for (const action of memory.actions) counters.actions[action] = (counters.actions[action] ?? 0) + 1;
     last = toPastStep(toConversationOutput(memory, []));

@@ -6,7 +6,7 @@ export const DEMO_AGENT_FILE = {
   agent: 'demo',
   name: 'Demo',
   description:
-    'Shows around Patchbay: ask how to connect a client, create a key, deploy an agent, configure the platform or use the command line; "show progress" answers in several pieces.',
+    'Shows around Patchbay: ask how to connect a client, create a key, deploy an agent, configure the platform or use the command line; "show progress" answers in several pieces, "ask a person" waits for an approval.',
   mcp_enabled: true,
 
   dictionary: {
@@ -47,6 +47,8 @@ export const DEMO_AGENT_FILE = {
     ],
     phrases: [
       { phrase: 'show progress', expressions: 'topic(progress)' },
+      { phrase: 'ask a person', expressions: 'topic(approval)' },
+      { phrase: 'ask somebody', expressions: 'topic(approval)' },
       { phrase: 'thank you', expressions: 'greeting(thanks)' },
       { phrase: 'good bye', expressions: 'greeting(bye)' },
       { phrase: 'api key', expressions: 'topic(keys)' },
@@ -68,6 +70,7 @@ export const DEMO_AGENT_FILE = {
             conditions: [{ type: 'actionmatcher', configs: { actions: 'CONVERSATION_START' } }],
           },
           onExpression('topic(progress)', 'show_progress'),
+          onExpression('topic(approval)', 'ask_person', 'PAUSE_CONVERSATION'),
           onExpression('topic(keys)', 'explain_keys'),
           onExpression('topic(connect)', 'explain_connect'),
           onExpression('topic(agents)', 'explain_agent_files'),
@@ -105,7 +108,7 @@ export const DEMO_AGENT_FILE = {
         action: 'help',
         outputs: [
           says(
-            'I answer questions such as "How do I connect a client?", "How do I create a key?", "How do I deploy an agent?", "How do I configure Patchbay?" and "How do I use the command line?". Say "show progress" to see an answer arrive in pieces.',
+            'I answer questions such as "How do I connect a client?", "How do I create a key?", "How do I deploy an agent?", "How do I configure Patchbay?" and "How do I use the command line?". Say "show progress" to see an answer arrive in pieces, or "ask a person" to see me wait for an approval.',
           ),
         ],
         quickReplies: suggestions(),
@@ -172,6 +175,10 @@ export const DEMO_AGENT_FILE = {
           typed(400, 'Three: a plain client gets all of them together at the end.'),
           typed(400, 'Four: done.'),
         ],
+      },
+      {
+        action: 'ask_person',
+        outputs: [says('Approved: I went on from where I had waited.')],
       },
       { action: 'welcome', outputs: [says('You are welcome.', 'With pleasure.')] },
       {

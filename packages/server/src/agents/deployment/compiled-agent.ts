@@ -1,6 +1,6 @@
 import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
-import type { AgentDocument } from '../document/agent.ts';
+import type { AgentDocument, HitlConfig } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { workflowDocument } from '../document/workflow.ts';
 import type { CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';
@@ -19,6 +19,7 @@ export interface CompiledAgent {
   readonly steps: readonly AgentStep[];
   /** Do its documents ask for more of the conversation than the turn before? Then each turn reads it. */
   readonly readsPast: boolean;
+  readonly hitl: HitlConfig | undefined;
 }
 
 /** As in a path of a template or a condition. A word of an answer may be the same, which costs a query. */
@@ -57,7 +58,7 @@ export async function compileAgent(
       });
     }
   }
-  return { agentId: agent.agentId, version: agent.version, steps, readsPast };
+  return { agentId: agent.agentId, version: agent.version, steps, readsPast, hitl: agent.body.hitlConfig };
 }
 
 /** Prepares one step; errors are those of `compileAgent`, and say that it is at `path`. */

@@ -1,6 +1,6 @@
 import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
-import type { AgentDocument } from './agent.ts';
+import { type AgentDocument, hitlConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
@@ -16,6 +16,8 @@ const agentFile = z.strictObject({
   description: z.string().max(2_000, 'must have at most 2000 characters').default(''),
   /** May MCP clients talk to it at its own address? */
   mcp_enabled: z.boolean().default(false),
+  /** How long a turn waits for an approval, and what then. */
+  hitlConfig: hitlConfig.optional(),
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
   rules: rulesDocument.body,
@@ -79,5 +81,6 @@ function parserStepOf(
 export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument {
   return {
     workflows: [formatDocumentUri({ type: 'workflow', id: file.agent, version: workflowVersion })],
+    ...(file.hitlConfig && { hitlConfig: file.hitlConfig }),
   };
 }

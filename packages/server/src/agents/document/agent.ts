@@ -19,7 +19,7 @@ const approvalTimeout = z.string().superRefine((text, context) => {
 });
 
 /** How long a turn waits for a person, and what then (platform.md 5.2). */
-const hitlConfig = z
+export const hitlConfig = z
   .strictObject({
     approvalTimeout: approvalTimeout.optional(),
     timeoutPolicy: timeoutPolicy.default('WAIT_INDEFINITELY'),
@@ -33,6 +33,8 @@ const hitlConfig = z
       message: `is needed with ${config.timeoutPolicy}: after how long?`,
     });
   });
+
+export type HitlConfig = z.output<typeof hitlConfig>;
 
 /** What an agent is made of: its workflows, run in this order (platform.md 1.4). */
 export const agentDocument = {

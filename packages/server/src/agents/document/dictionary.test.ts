@@ -22,11 +22,6 @@ describe('a dictionary document', () => {
       { words: [{ word: 'hello', expressions: 'a(' }] },
       'must be a comma list of expressions',
     ],
-    [
-      'a pause by expression',
-      { words: [{ word: 'wait', expressions: 'PAUSE_CONVERSATION' }] },
-      'is not supported',
-    ],
     ['a pattern that means nothing', { regExs: [{ regEx: 'a+' }] }, 'field "expressions"'],
     ['a broken pattern', { regExs: [{ regEx: '(a', expressions: 'x' }] }, 'has a "(" without ")"'],
     [

@@ -28,10 +28,6 @@ export function withOldNames<T extends z.ZodType>(body: T, ours: Readonly<Record
   }, body);
 }
 
-const UNSUPPORTED_ACTION = 'PAUSE_CONVERSATION';
-const UNSUPPORTED =
-  'PAUSE_CONVERSATION is not supported; of the reserved actions CONVERSATION_START, CONVERSATION_END and STOP_CONVERSATION are';
-
 /** Names that are counted by name: `__proto__` would not be kept by a plain object. */
 export const nameField = z
   .string()
@@ -41,9 +37,10 @@ export const nameField = z
   .refine(name => name !== '__proto__', 'is reserved; choose another name');
 
 /** An action as a rule raises it and an output waits for it. */
-export const actionField = nameField
-  .refine(name => !/[(),*]/.test(name), 'must be one action: a name without "(", ")", "," and "*"')
-  .refine(name => name !== UNSUPPORTED_ACTION, UNSUPPORTED);
+export const actionField = nameField.refine(
+  name => !/[(),*]/.test(name),
+  'must be one action: a name without "(", ")", "," and "*"',
+);
 
 /** A comma list of expressions; what a dictionary or quick reply means. */
 export const expressionsField = z
@@ -55,8 +52,5 @@ export const expressionsField = z
       context.addIssue('must be a comma list of expressions such as "greeting(hello), polite"');
     } else if (list.length > MAX_LIST_NAMES) {
       context.addIssue(tooMany(MAX_LIST_NAMES, 'expressions'));
-    } else if (list.some(({ name }) => name === UNSUPPORTED_ACTION)) {
-      // `expressionsAsActions` would raise it.
-      context.addIssue(UNSUPPORTED);
     }
   });

@@ -43,7 +43,6 @@ describe('an output document', () => {
       'valueAlternatives',
     ],
     ['an entry for every action', { outputSet: [{ action: '*' }] }, 'must be one action'],
-    ['an entry for a pause', { outputSet: [{ action: 'PAUSE_CONVERSATION' }] }, 'is not supported'],
     ['a negative level', { outputSet: [{ action: 'a', timesOccurred: -1 }] }, 'field "timesOccurred"'],
     [
       'a quick reply that means nothing readable',

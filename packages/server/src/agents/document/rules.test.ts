@@ -171,17 +171,6 @@ describe('a rules document', () => {
       withConditions({ type: 'sizematcher', configs: { valuePath: 'a..b', min: 1 } }),
       'must be a path such as',
     ],
-    ['a pause', withRule({ actions: ['PAUSE_CONVERSATION'] }), 'PAUSE_CONVERSATION is not supported'],
-    [
-      'a pause looked for',
-      withConditions({ type: 'actionmatcher', configs: { actions: 'a, PAUSE_CONVERSATION' } }),
-      'PAUSE_CONVERSATION',
-    ],
-    [
-      'a pause by expression',
-      withConditions(inputIs('PAUSE_CONVERSATION(*)')),
-      'PAUSE_CONVERSATION is not supported',
-    ],
     ['two actions in one', withRule({ actions: ['greet, leave'] }), 'must be one action'],
     ['a wildcard action', withRule({ actions: ['*'] }), 'must be one action'],
     ['a rule name a plain object does not keep', withRule({ name: '__proto__' }), 'is reserved'],

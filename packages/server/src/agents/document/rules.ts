@@ -46,7 +46,7 @@ const actionMatcher = z.strictObject({
       .string()
       .refine(
         text => text.split(',').every(name => name.trim() === '*' || actionField.safeParse(name).success),
-        'must be a comma list of action names or "*", without PAUSE_CONVERSATION, which is not supported',
+        'must be a comma list of action names or "*"',
       )
       .max(MAX_LIST_CHARACTERS, tooMany(MAX_LIST_CHARACTERS, 'characters'))
       .refine(

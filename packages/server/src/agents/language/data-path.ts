@@ -26,6 +26,8 @@ export const DATA_SHAPE = {
       output: OPEN,
       quickReplies: OPEN,
       httpCalls: OPEN,
+      hitlDecision: OPEN,
+      hitlDecisionNote: OPEN,
     },
     last: LAST,
     previous: LAST,

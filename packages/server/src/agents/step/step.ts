@@ -70,6 +70,8 @@ export interface TurnMemory {
   readonly past: readonly PastStep[];
   /** By name: those of the conversation, covered by those of this turn. */
   readonly properties: Readonly<Record<string, unknown>>;
+  /** What a person decided, in a turn that waited for it. */
+  readonly decision: { readonly verdict: string | undefined; readonly note: string | undefined } | undefined;
   /** Any JSON value. Throws a `PlatformError` when the properties become too many or too large. */
   setProperty(name: string, value: unknown, scope: PropertyScope): void;
   /** What HTTP calls of this turn answered, by the name of the response: steps put it there. */
@@ -107,8 +109,20 @@ export interface TurnBudget {
   pause(): Promise<void>;
 }
 
+/** How something that a step did in the world ended. */
+export type EffectOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  /** An earlier run of the turn was cut off while it was under way: it may have happened or not, and is not done again. */
+  | { readonly kind: 'unknown' };
+
 /** What a step may use besides the memory. */
 export interface StepTools {
+  /**
+   * Does something in the world, once, whatever happens to this node: the intent is written down before `run`, the outcome
+   * after it. Where the turn goes on after a crash, what has an outcome gives it again and nothing is run. `run` answers a
+   * JSON value also when it failed, and rejects only with the reason of the turn's signal. Only for a step that `acts`.
+   */
+  effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
   readonly clock: Clock;
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
@@ -129,6 +143,8 @@ export type StepResult = 'continue' | 'stop';
 
 /** A step of a deployed agent with everything parsed and prepared: made once a deployment, run once a turn. */
 export interface CompiledStep {
+  /** It may call `effect`: then the turn can go on from before this step. */
+  readonly acts?: boolean;
   run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult>;
   /** Notes in the counters what later turns may ask about this one. Called once, when the turn's steps have run. */
   noteTurn?(turn: PastStep, counters: Counters, budget: TurnBudget): void;

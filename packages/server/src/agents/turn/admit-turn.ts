@@ -16,17 +16,20 @@ import {
   nextLease,
 } from '../../store/tables/conversations.ts';
 import { findDeployedAgent } from '../../store/tables/deployments.ts';
+import type { JournaledEffect } from '../../store/tables/effects.ts';
 import {
   claimIdempotencyKey,
   freeIdempotencyKey,
   type KeyClaim,
   type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
+import type { Decision } from '../../store/tables/pauses.ts';
 import type { Attachment } from '../step/step.ts';
+import type { TurnCheckpoint } from './checkpoint.ts';
 import { checkConversationFiles } from './conversation-files.ts';
 import { LEASE_MS } from './keep-lease.ts';
-import { busy, notActive, type TurnRefusal } from './refusal.ts';
-import type { TurnAnswer } from './turn-answer.ts';
+import { busy, notActive, paused, type TurnRefusal } from './refusal.ts';
+import type { FailedAnswer, TurnAnswer } from './turn-answer.ts';
 import type { TurnDeps } from './turns.ts';
 
 /** One message for an agent, or the start of a conversation. */
@@ -65,6 +68,16 @@ export interface TurnClaim {
   readonly userId: string;
   /** The conversation as it was found; `undefined` for one that starts with this turn. */
   readonly found: ConversationForTurn | undefined;
+  /** Set for a turn that goes on: it was cut off, or has waited. */
+  readonly resumed?: ResumedTurn;
+}
+
+export interface ResumedTurn {
+  readonly checkpoint: TurnCheckpoint;
+  /** Of the runs before this one. */
+  readonly effects: readonly JournaledEffect[];
+  /** What the turn waited for, if it did. */
+  readonly decision: Decision | undefined;
 }
 
 /** Whether a turn may run; all that can refuse it has been asked. */
@@ -215,7 +228,8 @@ async function claimTarget(
   }
 
   const seen = target.conversation;
-  if (seen.leased) return refused(busy(seen.id));
+  if (seen.leased || seen.state === 'IN_PROGRESS') return refused(busy(seen.id));
+  if (seen.state === 'AWAITING_HUMAN') return refused(paused(seen.id, agentId));
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
   if (!(await claimConversation(db, { seen, agentVersion, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));
@@ -231,8 +245,12 @@ function keyOf({ principal, agentId, idempotencyKey }: TurnRequest): KeyOfCall |
 
 function answerHeldKey(claim: Exclude<KeyClaim, { kind: 'claimed' }>): Admission<never> {
   switch (claim.kind) {
-    case 'answered':
-      return { kind: 'replay', answer: claim.answer as TurnAnswer };
+    case 'answered': {
+      const kept = claim.answer as TurnAnswer | FailedAnswer;
+      return 'failed' in kept
+        ? { kind: 'refused', refusal: { reason: 'key_failed', ...kept.failed } }
+        : { kind: 'replay', answer: kept };
+    }
     case 'in-flight':
       return { kind: 'refused', refusal: { reason: 'key_in_flight' } };
     case 'other-arguments':

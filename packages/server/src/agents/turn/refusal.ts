@@ -1,3 +1,4 @@
+import type { ErrorKind } from '@patchbay/contract/errors';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
@@ -12,6 +13,12 @@ export type TurnRefusal =
       readonly state: ConversationState;
       readonly message: string;
     }
+  | {
+      readonly reason: 'paused';
+      readonly conversationId: string;
+      readonly agentId: string;
+      readonly message: string;
+    }
   /** `why` is for us: a caller who may not know is told one thing for all three. */
   | { readonly reason: 'unknown_conversation'; readonly why: 'missing' | 'foreign' | 'other_agent' }
   /** Not there, or not for this caller. */
@@ -24,7 +31,9 @@ export type TurnRefusal =
   /** The node is about to stop. */
   | { readonly reason: 'stopping' }
   | { readonly reason: 'key_in_flight' }
-  | { readonly reason: 'key_other_arguments' };
+  | { readonly reason: 'key_other_arguments' }
+  /** The first call with it failed after it had acted: that error is its answer. */
+  | { readonly reason: 'key_failed'; readonly kind: ErrorKind; readonly message: string };
 
 export function busy(conversationId: string): TurnRefusal {
   return {
@@ -44,12 +53,24 @@ export function notActive(conversationId: string, state: ConversationState): Tur
   };
 }
 
+export function paused(conversationId: string, agentId: string): TurnRefusal {
+  return {
+    reason: 'paused',
+    conversationId,
+    agentId,
+    message:
+      'The conversation waits for an approval. This message was not processed; send it again when the approval is decided.',
+  };
+}
+
 /** The refusal as an error, for callers to whom it is one. */
 export function toRefusalError(refusal: TurnRefusal): PlatformError {
   switch (refusal.reason) {
     case 'busy':
       return new PlatformError('conflict', refusal.message);
     case 'not_active':
+      return new PlatformError('wrong_state', refusal.message);
+    case 'paused':
       return new PlatformError('wrong_state', refusal.message);
     case 'unknown_conversation':
       return refusal.why === 'foreign' ? conversationForbidden() : conversationNotFound();
@@ -72,6 +93,8 @@ export function toRefusalError(refusal: TurnRefusal): PlatformError {
         'conflict',
         'duplicate idempotency key: the first call with it is still running; repeat this one later.',
       );
+    case 'key_failed':
+      return new PlatformError(refusal.kind, refusal.message);
     case 'key_other_arguments':
       return new PlatformError(
         'conflict',

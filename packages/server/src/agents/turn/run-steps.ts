@@ -2,13 +2,27 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { StepResult, StepTools } from '../step/step.ts';
-import type { RunningMemory, TaskError } from './turn-memory.ts';
+import { PAUSE_CONVERSATION, type RunningMemory, type TaskError } from './turn-memory.ts';
 
 /** What running the steps came to. The memory holds the rest. */
 export interface StepsRun {
-  readonly audit: readonly AuditEntry[];
   /** The step that threw, with what it threw; the steps after it did not run. */
   readonly failure: { readonly task: TaskError; readonly cause: unknown } | undefined;
+  /** The turn waits for a person, and then goes on with this task. */
+  readonly pausedBefore: number | undefined;
+}
+
+/** Where the steps run, and who is told. */
+export interface StepsPlace {
+  readonly stepIndex: number;
+  /** The first task to run: 0 unless the turn goes on. */
+  readonly from: number;
+  /** Under which lease: entries of a turn that was undone keep their ids for themselves. */
+  readonly fence: number;
+  /** Told before each task runs. */
+  enter(task: { readonly index: number; readonly acts: boolean }): void;
+  /** Told of each task that ran. */
+  record(entry: AuditEntry): void;
 }
 
 /**
@@ -18,15 +32,17 @@ export interface StepsRun {
  */
 export async function runSteps(
   agent: CompiledAgent,
-  stepIndex: number,
+  place: StepsPlace,
   memory: RunningMemory,
   tools: StepTools,
 ): Promise<StepsRun> {
   const { clock, conversation, signal } = tools;
-  const audit: AuditEntry[] = [];
+  const { stepIndex, fence } = place;
   let failure: StepsRun['failure'];
   for (const [taskIndex, step] of agent.steps.entries()) {
+    if (taskIndex < place.from) continue;
     signal.throwIfAborted();
+    place.enter({ index: taskIndex, acts: step.compiled.acts === true });
     memory.workflowId = step.workflowId;
     const before = capture(memory);
     const startedAt = clock.now();
@@ -40,9 +56,9 @@ export async function runSteps(
     }
     const endedAt = clock.now();
     const changed = changedSince(before, memory);
-    audit.push({
+    place.record({
       // Not random: entries of a conversation stay together in the index, and a turn writes several.
-      id: `audit_${conversation.conversationId.slice('conv_'.length)}_${stepIndex}_${taskIndex}`,
+      id: `audit_${conversation.conversationId.slice('conv_'.length)}_${stepIndex}_${taskIndex}_${fence}`,
       ...conversation,
       stepIndex,
       taskIndex,
@@ -54,10 +70,17 @@ export async function runSteps(
       actions: [...memory.actions],
       createdAt: endedAt,
     });
+    if (
+      !failure &&
+      memory.actions.includes(PAUSE_CONVERSATION) &&
+      !before.actions.includes(PAUSE_CONVERSATION)
+    ) {
+      return { failure: undefined, pausedBefore: result === 'stop' ? agent.steps.length : taskIndex + 1 };
+    }
     if (result === 'stop') break;
   }
   const noteFailure = noteTurn(agent, memory, tools);
-  return { audit, failure: failure ?? noteFailure };
+  return { failure: failure ?? noteFailure, pausedBefore: undefined };
 }
 
 function noteTurn(agent: CompiledAgent, memory: RunningMemory, { budget }: StepTools): StepsRun['failure'] {

@@ -1,32 +1,20 @@
-import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
+import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
-import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
+import { insertAuditEntries } from '../../store/tables/audit-entries.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
-import {
-  type ConversationStep,
-  insertConversationSteps,
-  listConversationOutputs,
-} from '../../store/tables/conversation-steps.ts';
+import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
+import { deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
-import type { Attachment, Counters, PastStep, StepTools } from '../step/step.ts';
-import type { TurnClaim } from './admit-turn.ts';
+import { openPause } from '../pause/open-pause.ts';
+import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
+import type { TurnMessage } from './checkpoint.ts';
+import { createJournal, type Journal } from './journal.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
-import { runSteps, type StepsRun } from './run-steps.ts';
-import { type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
-import { createTurnBudget } from './turn-budget.ts';
-import type { TurnContext } from './turn-context.ts';
+import { Play, type StepFailure } from './play.ts';
+import { type FailedAnswer, type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
-import {
-  CONVERSATION_END,
-  countActions,
-  createTurnMemory,
-  parseCounters,
-  toConversationOutput,
-  toPastStep,
-  toStepData,
-} from './turn-memory.ts';
 import type { TurnParts } from './turns.ts';
 
 /** News of a running turn, in order. */
@@ -48,18 +36,12 @@ export interface TurnReader {
   readonly onEvent?: ((event: TurnEvent) => void) | undefined;
 }
 
-/** What the claim has to say to the agent. */
-export interface TurnMessage {
-  readonly input: string | undefined;
-  readonly context: TurnContext;
-  readonly attachments: readonly Attachment[];
-}
-
 /**
  * Runs a claimed turn and commits it whole: steps, counters, audit, state, lease and idempotency answer in one unit.
- * A conversation that starts runs its greeting first, and the message when there is one.
- * Rejects with a `PlatformError` (timeout, cancelled, unavailable: nothing is stored; internal: a step failed, which is recorded) or
- * with a `Fault` when the lease was lost, of which nothing is stored either.
+ * A conversation that starts runs its greeting first, and the message when there is one. A turn that waits for a person is
+ * committed as far as it went, and its answer says so.
+ * Rejects with a `PlatformError` (timeout, cancelled, unavailable: nothing is stored unless the turn has acted; internal: a step
+ * failed, which is recorded) or with a `Fault` when the lease was lost, of which nothing is stored either.
  */
 export async function runTurn(
   deps: TurnParts,
@@ -77,26 +59,74 @@ export async function runTurn(
     stopping: deps.stopping,
     renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
   });
-  const played = await playAndCommit();
-  if (played.failure) throw stepFailed(deps, claim, played.failure);
-  return played.answer;
-
-  async function playAndCommit() {
-    try {
-      const played = await playTurn(deps, claim, agent, message, keeper.signal);
-      if (!played.failure) await speak(deps, played.step.output, reader, keeper.signal);
-      keeper.signal.throwIfAborted();
-      await keeper.stop();
-      const answer = await commitTurn(deps, claim, message, played);
-      logPlayedTurn(deps.logger, claim, played);
-      return { answer, failure: played.failure };
-    } catch (thrown) {
-      await keeper.stop();
-      logLostTurn(deps.logger, claim, thrown);
-      await releaseClaim(deps, claim);
-      throw thrown;
-    }
+  const journal = createJournal({ store, lease: claim.lease, earlier: claim.resumed?.effects ?? [] });
+  const play = new Play(deps, claim, message, journal, keeper.signal);
+  try {
+    await play.run(agent);
+    if (!play.failure) await speak(deps, play.answering.output, reader, keeper.signal);
+    keeper.signal.throwIfAborted();
+    await keeper.stop();
+    const answer = await commitTurn(deps, claim, journal, play);
+    logPlayedTurn(deps.logger, claim, play);
+    if (play.failure) throw new StepFailed(play.failure);
+    return answer;
+  } catch (thrown) {
+    if (thrown instanceof StepFailed) throw stepFailed(deps, claim, thrown.failure);
+    await keeper.stop();
+    throw await giveUp(deps, claim, journal, play, thrown);
   }
+}
+
+/** The turn was committed with a step that failed. */
+class StepFailed extends Error {
+  readonly failure: StepFailure;
+  constructor(failure: StepFailure) {
+    super('A step failed');
+    this.failure = failure;
+  }
+}
+
+/**
+ * Ends a turn that cannot be ended well. One that has done nothing is given back; one that has acted is recorded as far as it
+ * went when its time was over or its caller went, and is else left for whoever takes it up. Answers what the caller is told.
+ */
+async function giveUp(
+  deps: TurnParts,
+  claim: TurnClaim,
+  journal: Journal,
+  play: Play,
+  thrown: unknown,
+): Promise<unknown> {
+  logLostTurn(deps.logger, claim, thrown);
+  if (!claim.resumed && !journal.hasActed) {
+    await releaseClaim(deps, claim);
+    return thrown;
+  }
+  if (!(thrown instanceof PlatformError) || (thrown.kind !== 'timeout' && thrown.kind !== 'cancelled')) {
+    await suspendClaim(deps, claim);
+    return thrown instanceof PlatformError
+      ? new PlatformError(
+          thrown.kind,
+          'Patchbay stopped while the agent was at work; it goes on by itself, and the conversation will hold its answer.',
+        )
+      : thrown;
+  }
+  const why =
+    thrown.kind === 'timeout'
+      ? 'The agent did not end in time.'
+      : 'The call was cancelled while the agent was at work.';
+  const error = new PlatformError(thrown.kind, `${why} ${whatIsKnown(journal)}`, {
+    details: { conversationId: claim.lease.conversationId },
+  });
+  play.cutOff(error);
+  await commitTurn(deps, claim, journal, play);
+  return error;
+}
+
+function whatIsKnown({ unfinished }: Journal): string {
+  return unfinished.length === 0
+    ? 'What it had done is recorded, and is not done again by itself.'
+    : `What it had done is recorded. It is unknown whether this was done: ${unfinished.join(', ')}.`;
 }
 
 /** Gives a claimed turn back with nothing done: lease and key are free, a conversation that was to start is gone. */
@@ -113,98 +143,25 @@ export async function releaseClaim(deps: TurnParts, claim: TurnClaim): Promise<v
   }
 }
 
-/** What was played and waits to be committed. */
-interface PlayedTurn {
-  readonly steps: readonly ConversationStep[];
-  /** The one that answers. */
-  readonly step: ConversationStep;
-  readonly audit: readonly AuditEntry[];
-  readonly counters: Counters;
-  readonly properties: Readonly<Record<string, unknown>>;
-  readonly state: ConversationState;
-  readonly failure: StepsRun['failure'];
-}
-
-const NOTHING: TurnContext['injected'] = { output: [], quickReplies: [] };
-
-async function playTurn(
+/** Ends a turn that nobody can go on with: recorded as far as it went, in its conversation's words. */
+export async function endCutOffTurn(
   deps: TurnParts,
-  claim: TurnClaim,
-  agent: CompiledAgent,
-  message: TurnMessage,
-  signal: AbortSignal,
-): Promise<PlayedTurn> {
-  const { found } = claim;
-  const counters = parseCounters(found?.counters ?? '{}');
-  const steps: ConversationStep[] = [];
-  const audit: AuditEntry[] = [];
-  const past = await earlierTurns(deps, claim, agent);
-  let properties = found?.properties ?? {};
-  let failure: StepsRun['failure'];
-  let ended = false;
-  // A greeting and the message it comes with are one call, and share what it may use up.
-  const tools = toolsOf(deps, claim, signal);
-
-  const play = async (input: string | undefined) => {
-    const memory = createTurnMemory({
-      input,
-      counters,
-      past: [...past],
-      properties,
-      // What comes with a message is said in answer to it, and not in the greeting before.
-      context: input === message.input ? message.context : { ...message.context, injected: NOTHING },
-      attachments: input === undefined ? [] : message.attachments,
-      now: () => deps.clock.now(),
-    });
-    const index = (found?.stepCount ?? 0) + steps.length;
-    const run = await runSteps(agent, index, memory, tools);
-    const at = deps.clock.now();
-    const output = toConversationOutput(memory, run.failure ? [run.failure.task] : []);
-    steps.push({ index, input: memory.input, data: toStepData(memory, at), output, createdAt: at });
-    audit.push(...run.audit);
-    countActions(counters, memory.actions);
-    failure = run.failure;
-    if (!failure) properties = memory.kept;
-    ended = memory.actions.includes(CONVERSATION_END);
-    past.unshift(toPastStep(output));
-  };
-
-  if (!found) await play(undefined);
-  if (message.input !== undefined && !failure && !ended) await play(message.input);
-
-  const state = failure ? 'ERROR' : ended ? 'ENDED' : 'READY';
-  return { steps, step: steps.at(-1)!, audit, counters, properties, state, failure };
+  claim: TurnClaim & { readonly resumed: ResumedTurn },
+): Promise<void> {
+  const journal = createJournal({ store: deps.store, lease: claim.lease, earlier: claim.resumed.effects });
+  const play = new Play(deps, claim, claim.resumed.checkpoint.message, journal, new AbortController().signal);
+  const error = new PlatformError(
+    'unavailable',
+    `The turn was cut off and could not go on. ${whatIsKnown(journal)}`,
+  );
+  play.takeUp(claim.resumed);
+  play.cutOff(error);
+  await commitTurn(deps, claim, journal, play);
 }
 
-/** How far back an agent can look that asks for its conversation. */
-const PAST_TURNS = 20;
-
-/** The turns before this call, the latest first. Most agents need only the one that came with the claim. */
-async function earlierTurns(
-  { store }: TurnParts,
-  { found, lease }: TurnClaim,
-  agent: CompiledAgent,
-): Promise<PastStep[]> {
-  if (!found) return [];
-  if (!agent.readsPast) return [toPastStep(JSON.parse(found.lastOutput) as ConversationOutput)];
-  const outputs = await listConversationOutputs(store.db, lease.conversationId, { last: PAST_TURNS });
-  return outputs.reverse().map(toPastStep);
-}
-
-function toolsOf(deps: TurnParts, claim: TurnClaim, signal: AbortSignal): StepTools {
-  return {
-    clock: deps.clock,
-    signal,
-    budget: createTurnBudget({ clock: deps.clock, signal, turnstile: deps.turnstile }),
-    deploymentEnv: deps.deploymentEnv,
-    conversation: {
-      conversationId: claim.lease.conversationId,
-      agentId: claim.agentId,
-      agentVersion: claim.agentVersion,
-      environment: claim.environment,
-      userId: claim.userId,
-    },
-  };
+/** Leaves a turn that has acted for whoever takes it up: its key stays with it. */
+async function suspendClaim(deps: TurnParts, claim: TurnClaim): Promise<void> {
+  await releaseClaim(deps, { ...claim, key: undefined });
 }
 
 /** Gives the answer bubble by bubble; before a bubble with a delay the agent "types" for so many milliseconds. */
@@ -227,12 +184,12 @@ async function speak(
 async function commitTurn(
   deps: TurnParts,
   claim: TurnClaim,
-  message: TurnMessage,
-  played: PlayedTurn,
+  journal: Journal,
+  play: Play,
 ): Promise<TurnAnswer> {
   const { lease, key } = claim;
   const { conversationId } = lease;
-  const { state, step, failure } = played;
+  const { state, answering, failure, paused } = play;
   const answer = toTurnAnswer(
     {
       id: conversationId,
@@ -240,42 +197,57 @@ async function commitTurn(
       agentVersion: claim.agentVersion,
       userId: claim.userId,
       environment: claim.environment,
-      properties: played.properties,
+      properties: play.properties,
     },
     state,
-    step,
+    answering,
+    paused?.pause,
   );
+  // A turn that waited was stored as far as it went.
+  const wasShown = claim.resumed?.checkpoint.pauseId !== undefined;
+  const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
   await deps.store.commit(async db => {
     const held = await finishTurn(db, lease, {
       state,
-      stepCount: step.index + 1,
-      counters: JSON.stringify(played.counters),
-      properties: JSON.stringify(played.properties),
-      at: step.createdAt,
+      stepCount: answering.index + 1,
+      counters: JSON.stringify(play.counters),
+      properties: JSON.stringify(play.properties),
+      at: answering.createdAt,
     });
     if (!held) throw leaseLost(conversationId);
-    await insertConversationSteps(db, conversationId, played.steps);
-    await insertConversationFiles(db, { conversationId, index: step.index }, message.attachments);
-    await insertAuditEntries(db, played.audit);
+    if (mayBeStored) await deleteConversationSteps(db, conversationId, play.steps[0]!.index);
+    await insertConversationSteps(db, conversationId, play.steps);
+    if (!wasShown)
+      await insertConversationFiles(db, { conversationId, index: answering.index }, play.message.attachments);
+    await insertAuditEntries(db, play.audit);
+    if (paused) await openPause(db, paused.pause, paused.checkpoint);
+    else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
     if (!key) return;
-    if (failure) await freeIdempotencyKey(db, key, lease);
-    else if (!(await answerIdempotencyKey(db, key, lease, answer))) throw leaseLost(conversationId);
+    if (failure && !journal.hasActed) await freeIdempotencyKey(db, key, lease);
+    else if (!(await answerIdempotencyKey(db, key, lease, failure ? keptFailure(claim, failure) : answer)))
+      throw leaseLost(conversationId);
   });
   return answer;
 }
 
+/** What a repeat of a call is told whose turn failed after it had acted: the agent does not run again. */
+function keptFailure(claim: TurnClaim, failure: StepFailure): FailedAnswer {
+  const { kind, message } = failureFor(claim, failure);
+  return { failed: { kind, message } };
+}
+
 /** What the caller is told of a step that threw: which one, and why if that is for callers; else the log has it. */
-function stepFailed(
-  deps: TurnParts,
-  claim: TurnClaim,
-  { task, cause }: NonNullable<StepsRun['failure']>,
-): PlatformError {
-  const { conversationId } = claim.lease;
+function stepFailed(deps: TurnParts, claim: TurnClaim, failure: StepFailure): PlatformError {
   deps.logger?.error('A step of a turn failed', {
     ...turnFields(claim),
-    step: task.taskId,
-    error: cause,
+    step: failure.task.taskId,
+    error: failure.cause,
   });
+  return failureFor(claim, failure);
+}
+
+function failureFor(claim: TurnClaim, { task, cause }: StepFailure): PlatformError {
+  const { conversationId } = claim.lease;
   const why = cause instanceof PlatformError ? `: ${cause.message}` : '; the server log says why.';
   return new PlatformError('internal', `Agent "${claim.agentId}" failed in its step ${task.taskId}${why}`, {
     details: { conversationId },

@@ -1,4 +1,5 @@
 import type { Environment } from '@patchbay/contract/environments';
+import type { ErrorKind } from '@patchbay/contract/errors';
 import type { ConversationState, TalkResult } from '@patchbay/contract/operations/conversation';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import { toSnapshot } from '../conversation/snapshot.ts';
@@ -14,10 +15,17 @@ export type TurnAnswer = TalkResult & {
   readonly conversationState: ConversationState;
 };
 
+/** What a repeat of a call is told whose turn failed after it had acted. */
+export interface FailedAnswer {
+  readonly failed: { readonly kind: ErrorKind; readonly message: string };
+}
+
+/** With `pause` for a turn that waits: the answer is what was said so far, and says so. */
 export function toTurnAnswer(
   conversation: Parameters<typeof toSnapshot>[0],
   state: ConversationState,
   step: ConversationStep,
+  pause?: { readonly reason: string },
 ): TurnAnswer {
   const texts = textsOf(step.output.output ?? []);
   return {
@@ -29,6 +37,15 @@ export function toTurnAnswer(
     quickReplies: (step.output.quickReplies ?? []).map(reply => reply.value),
     actions: step.output.actions ?? [],
     conversationState: state,
+    ...(pause && pausedStatus(pause.reason)),
     response: toSnapshot(conversation, state, [step], { detailed: false }),
+  };
+}
+
+function pausedStatus(reason: string): Pick<TalkResult, 'status' | 'suggestNextTool' | 'message'> {
+  return {
+    status: 'PAUSED_FOR_APPROVAL',
+    suggestNextTool: 'resume_conversation',
+    message: `The conversation waits for an approval: ${reason}`,
   };
 }

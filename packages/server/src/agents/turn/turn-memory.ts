@@ -1,5 +1,6 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Decision } from '../../store/tables/pauses.ts';
 import type { Attachment, Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -12,6 +13,8 @@ export const CONVERSATION_END = 'CONVERSATION_END';
 const SECRET_INPUT = 'secretInput';
 /** Stands for a secret wherever what was said is shown or stored. */
 const SECRET_PLACEHOLDER = '<secret input>';
+/** Action that makes the turn wait for a person, raised by the task after which it waits. */
+export const PAUSE_CONVERSATION = 'PAUSE_CONVERSATION';
 
 /** The memory with what only the turn itself sets. */
 export interface RunningMemory extends TurnMemory {
@@ -19,11 +22,18 @@ export interface RunningMemory extends TurnMemory {
   workflowId: string | undefined;
   /** The properties the conversation keeps after the turn. */
   readonly kept: Readonly<Record<string, unknown>>;
+  /** What a person decided about the turn. */
+  decision: Decision | undefined;
 }
 
 const MAX_PROPERTIES = 500;
 /** As JSON; every turn of the conversation reads them. */
 const MAX_PROPERTY_CHARACTERS = 200_000;
+
+/** Is what comes with these values a secret? */
+export function isSecretInput(context: Readonly<Record<string, unknown>>): boolean {
+  return String(context[SECRET_INPUT]) === 'true';
+}
 
 /** The memory of a turn before its first step. */
 export function createTurnMemory(start: {
@@ -39,10 +49,10 @@ export function createTurnMemory(start: {
   const remembered: StepDatum[] = [];
   const kept = withoutPrototype(start.properties);
   const properties = withoutPrototype(start.properties);
-  /** The size of what was set in this turn bounds it well enough: what was there before was bounded alike. */
-  let characters = 0;
   const { values, types, injected } = start.context;
-  const isSecret = start.input !== undefined && String(values[SECRET_INPUT]) === 'true';
+  const isSecret = start.input !== undefined && isSecretInput(values);
+  /** Of the properties there are; counted from the first change on, and never less than they have. */
+  let characters: number | undefined;
   return {
     input: isSecret ? SECRET_PLACEHOLDER : start.input,
     secretInput: isSecret ? start.input : undefined,
@@ -57,6 +67,7 @@ export function createTurnMemory(start: {
     properties,
     kept,
     setProperty(name, value, scope) {
+      characters ??= JSON.stringify(properties).length;
       characters += name.length + (JSON.stringify(value)?.length ?? 0);
       properties[name] = value;
       if (scope === 'conversation') kept[name] = value;
@@ -73,6 +84,7 @@ export function createTurnMemory(start: {
     contextTypes: types,
     injected,
     workflowId: undefined,
+    decision: undefined,
     remembered,
     remember(key, value) {
       const datum: StepDatum = { key, value, timestamp: start.now() };
@@ -90,7 +102,7 @@ export interface TaskError {
 
 /** What readers get of a turn (platform.md 1.7). */
 export function toConversationOutput(
-  memory: TurnMemory,
+  memory: RunningMemory,
   taskErrors: readonly TaskError[],
 ): ConversationOutput {
   const output: ConversationOutput = {
@@ -100,9 +112,18 @@ export function toConversationOutput(
     actions: memory.actions,
     output: memory.output,
     quickReplies: memory.quickReplies.map(toStoredQuickReply),
+    ...(memory.decision && decisionFields(memory.decision)),
     ...(memory.attachments.length > 0 && { attachments: memory.attachments }),
   };
   return taskErrors.length === 0 ? output : { ...output, taskErrors };
+}
+
+/** A decision under the names readers and templates know it by (platform.md 5.3). */
+function decisionFields({ verdict, note }: Decision): {
+  hitlDecision: string;
+  hitlDecisionNote?: string;
+} {
+  return { hitlDecision: verdict ?? '', ...(note !== undefined && { hitlDecisionNote: note }) };
 }
 
 /** Everything the turn remembers, under the keys of platform.md 1.7. */
@@ -135,7 +156,10 @@ export function toPastStep(output: ConversationOutput): PastStep {
 
 /** Names of rules and actions come from people, so the maps have no prototype to meet. */
 export function parseCounters(json: string): Counters {
-  const stored = JSON.parse(json) as Partial<Counters>;
+  return toCounters(JSON.parse(json) as Partial<Counters>);
+}
+
+export function toCounters(stored: Partial<Counters>): Counters {
   return {
     rules: withoutPrototype(stored.rules),
     actions: withoutPrototype(stored.actions),

@@ -1,15 +1,32 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import type { Store } from '../../store/store.ts';
+import type { Principal } from '../../kernel/principal.ts';
+import type { Db, Store } from '../../store/store.ts';
 import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
-import { deleteExpiredIdempotencyKeys } from '../../store/tables/idempotency-keys.ts';
+import { listEffects } from '../../store/tables/effects.ts';
+import { deleteExpiredIdempotencyKeys, moveIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
+import { addJob } from '../../store/tables/jobs.ts';
+import { findPause } from '../../store/tables/pauses.ts';
+import { claimCheckpoint, listCutOffTurns } from '../../store/tables/turn-checkpoints.ts';
+import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { Deployments } from '../deployment/deployments.ts';
-import { type Admission, admitTurn, checkRequest, type TurnClaim, type TurnRequest } from './admit-turn.ts';
-import { releaseClaim, runTurn, type TurnMessage, type TurnReader } from './run-turn.ts';
+import { CONTINUE_TURN } from '../pause/jobs.ts';
+import {
+  type Admission,
+  admitTurn,
+  checkRequest,
+  type ResumedTurn,
+  type TurnClaim,
+  type TurnRequest,
+} from './admit-turn.ts';
+import type { TurnCheckpoint, TurnMessage } from './checkpoint.ts';
+import { LEASE_MS } from './keep-lease.ts';
+import { endCutOffTurn, releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 import { readCallerContext, type TurnContext } from './turn-context.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
+import { moveByOneTurn, type UndoneConversation } from './undo.ts';
 
 export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
 
@@ -50,6 +67,17 @@ export interface ClaimedTurn {
 export interface Turns {
   /** Rejects with a `PlatformError` of kind `invalid` for a message no conversation could take. */
   admitTurn(request: TurnRequest): Promise<Admission<ClaimedTurn>>;
+  /**
+   * Goes on with a turn that was cut off, or whose pause is decided. Resolves when it has ended, or at once when there is none
+   * or another node has it; what the agent did wrong is recorded in its conversation and no error here.
+   */
+  continueTurn(conversationId: string): Promise<void>;
+  /** Has every turn that was cut off gone on with: one job each. */
+  takeUpCutOffTurns(): Promise<void>;
+  /** See `moveByOneTurn`. */
+  move(principal: Principal, conversationId: string, direction: 'undo' | 'redo'): Promise<UndoneConversation>;
+  /** Ends the turn that runs in the conversation, if this node runs it, as its caller's cancellation would. */
+  cancelTurn(conversationId: string): void;
   /** Frees what a node held when it went down. Called when the node starts, before its doors open. */
   releaseLeasesOf(nodeId: string): Promise<void>;
   /**
@@ -66,8 +94,18 @@ export interface Turns {
 
 /** To give back what was ended takes one commit; a store that does not take it keeps nobody from stopping. */
 const GIVE_BACK_MS = 2_000;
-/** Nobody reads it: a turn is told why it ended in words of its own. */
+/** Nobody reads them: a turn is told why it ended in words of its own. */
 const STOPPING = Symbol('stopping');
+const CANCELLED = Symbol('cancelled');
+/** How often a turn is taken up: one that takes its node down with it must not take all of them down. */
+const MAX_ATTEMPTS = 3;
+/** At once; those that come after them are found the next time. */
+const MAX_TAKEN_UP = 500;
+
+interface CutOffTurn {
+  readonly attempt: number;
+  readonly claim: TurnClaim & { readonly resumed: ResumedTurn };
+}
 
 export function createTurns(given: TurnDeps): Turns {
   const stopping = new AbortController();
@@ -75,6 +113,8 @@ export function createTurns(given: TurnDeps): Turns {
   const { store, deployments, clock } = deps;
   /** Each from the question whether it may run until it holds nothing any more. */
   const open = new Set<Promise<void>>();
+  /** By conversation: how to end the turn that runs in it here. */
+  const running = new Map<string, AbortController>();
   let closed: Promise<void> | undefined;
 
   /** Answers how to say that the turn is over. */
@@ -135,10 +175,65 @@ export function createTurns(given: TurnDeps): Turns {
       kind: 'claimed',
       turn: {
         conversationId: claim.lease.conversationId,
-        run: reader => measured(() => runTurn(deps, claim, agent, message, reader)).finally(ended),
+        run: reader => run(claim, agent, message, reader).finally(ended),
         release: () => releaseClaim(deps, claim).finally(ended),
       },
     };
+  }
+
+  /** With a way to end it from here. */
+  async function run(
+    claim: TurnClaim,
+    agent: CompiledAgent,
+    message: TurnMessage,
+    reader: TurnReader,
+  ): Promise<TurnAnswer> {
+    const { conversationId } = claim.lease;
+    const cancelled = new AbortController();
+    const cancel = () => cancelled.abort(CANCELLED);
+    if (reader.signal.aborted) cancel();
+    else reader.signal.addEventListener('abort', cancel);
+    running.set(conversationId, cancelled);
+    try {
+      return await measured(() =>
+        runTurn(deps, claim, agent, message, { ...reader, signal: cancelled.signal }),
+      );
+    } finally {
+      reader.signal.removeEventListener('abort', cancel);
+      if (running.get(conversationId) === cancelled) running.delete(conversationId);
+    }
+  }
+
+  async function claimCutOff(db: Db, conversationId: string): Promise<CutOffTurn | undefined> {
+    const claimed = await claimCheckpoint(db, { conversationId, holder: deps.nodeId, leaseMs: LEASE_MS });
+    if (!claimed) return undefined;
+    const { lease, agentId, agentVersion, environment, userId, attempt } = claimed;
+    const checkpoint = JSON.parse(claimed.checkpoint) as TurnCheckpoint;
+    const { key, pauseId } = checkpoint;
+    if (key) await moveIdempotencyKey(db, key, lease);
+    const effects = await listEffects(db, conversationId);
+    const decision = pauseId === undefined ? undefined : (await findPause(db, pauseId))?.decision;
+    const resumed = { checkpoint, effects, decision };
+    return {
+      attempt,
+      claim: { lease, key, agentId, agentVersion, environment, userId, found: undefined, resumed },
+    };
+  }
+
+  async function goOn({ attempt, claim }: CutOffTurn): Promise<void> {
+    const { agentId, agentVersion, lease, resumed } = claim;
+    const agent = attempt > MAX_ATTEMPTS ? undefined : await deployments.compiled(agentId, agentVersion);
+    if (agent) {
+      const reader = { signal: new AbortController().signal };
+      await run(claim, agent, resumed.checkpoint.message, reader);
+      return;
+    }
+    deps.logger?.error('A turn that was cut off cannot be gone on with and is ended', {
+      conversationId: lease.conversationId,
+      agentId,
+      attempt,
+    });
+    await endCutOffTurn(deps, claim);
   }
 
   async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
@@ -169,6 +264,32 @@ export function createTurns(given: TurnDeps): Turns {
         if (admission?.kind !== 'claimed') ended();
       }
     },
+    async continueTurn(conversationId) {
+      if (closed) return;
+      const ended = begin();
+      try {
+        const claimed = await store.commit(db => claimCutOff(db, conversationId));
+        if (claimed) await goOn(claimed);
+      } catch (error) {
+        // The agent's own failure is recorded; anything else leaves the turn to be taken up again.
+        deps.logger?.warn('A turn went on and failed', { conversationId, error });
+      } finally {
+        ended();
+      }
+    },
+    takeUpCutOffTurns: () =>
+      store.commit(async db => {
+        for (const { conversationId, fence } of await listCutOffTurns(db, MAX_TAKEN_UP)) {
+          await addJob(db, {
+            id: `${CONTINUE_TURN}/${conversationId}/${fence}`,
+            kind: CONTINUE_TURN,
+            payload: { conversationId },
+          });
+        }
+      }),
+    move: (principal, conversationId, direction) =>
+      moveByOneTurn(store, principal, conversationId, direction),
+    cancelTurn: conversationId => running.get(conversationId)?.abort(CANCELLED),
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
       store.commit(async db => {

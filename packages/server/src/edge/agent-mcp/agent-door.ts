@@ -185,6 +185,7 @@ function toResult(answer: TurnAnswer) {
     structuredContent: {
       text,
       context_id: contextId,
+      ...(answer.status !== undefined && { status: answer.status }),
       ...(quickReplies.length > 0 && { quick_replies: quickReplies }),
     },
   };

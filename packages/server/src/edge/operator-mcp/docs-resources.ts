@@ -24,7 +24,7 @@ const TEMPLATE = {
  */
 export function docsResources(operations: Operations): DoorResources<Caller> {
   async function pageNames(caller: Caller): Promise<string[]> {
-    const { docs } = await operations.invoke(listDocs, {}, plainCall(caller.principal));
+    const { docs } = await operations.invoke(listDocs, {}, plainCall(caller.principal, 'mcp'));
     return docs as string[];
   }
 
@@ -58,7 +58,7 @@ export function docsResources(operations: Operations): DoorResources<Caller> {
         };
       }
       try {
-        const { markdown } = await operations.invoke(readDocs, { name }, plainCall(caller.principal));
+        const { markdown } = await operations.invoke(readDocs, { name }, plainCall(caller.principal, 'mcp'));
         return { uri, mimeType: MARKDOWN, text: markdown as string };
       } catch (thrown) {
         if (thrown instanceof PlatformError && (thrown.kind === 'not_found' || thrown.kind === 'invalid'))

@@ -52,6 +52,7 @@ export function createOperatorDoor(deps: {
           try {
             const output = await operations.invoke(definition, args, {
               principal: caller.principal,
+              door: 'mcp',
               signal,
               progress,
             });

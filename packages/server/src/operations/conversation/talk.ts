@@ -28,6 +28,14 @@ export async function talk(
       if (refusal.reason === 'busy') {
         return { status: 'BUSY', conversationId: refusal.conversationId, message: refusal.message };
       }
+      if (refusal.reason === 'paused') {
+        const { conversationId, agentId, message } = refusal;
+        return {
+          status: 'PAUSED_FOR_APPROVAL',
+          ...{ conversationId, agentId, conversationState: 'AWAITING_HUMAN' },
+          ...{ suggestNextTool: 'resume_conversation', message },
+        };
+      }
       if (refusal.reason === 'not_active') {
         return {
           status: 'CONVERSATION_NOT_ACTIVE',

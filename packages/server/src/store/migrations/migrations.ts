@@ -4,6 +4,7 @@ import type { MigrationWords, OpenedEngine } from '../engines/opened-engine.ts';
 import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
 import { foundation } from './0001-foundation.ts';
+import { turns } from './0002-turns.ts';
 import { secrets } from './0003-secrets.ts';
 import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
@@ -16,7 +17,14 @@ export interface Migration {
 }
 
 /** In order; the position, counted from 1, is the number. */
-export const MIGRATIONS: readonly Migration[] = [foundation, secrets, records, deployment, filesAndTasks];
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  turns,
+  secrets,
+  records,
+  deployment,
+  filesAndTasks,
+];
 
 interface Applied {
   migrations: { number: number; name: string; applied_at: number };

@@ -19,6 +19,8 @@ export interface ConversationRecord {
   /** True while a turn is running. */
   readonly leased: boolean;
   readonly stepCount: number;
+  /** Steps that were undone and can be redone. */
+  readonly undoneSteps: number;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -93,6 +95,7 @@ const insertConversation = prepareQuery(
       lease_holder: conversation.holder,
       lease_until: sql<number>`${NOW} + ${conversation.leaseMs}`,
       lease_fence: conversation.fence,
+      undone_steps: 0,
       created_at: conversation.at,
       updated_at: conversation.at,
     }),
@@ -199,6 +202,7 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
       properties: turn.properties,
       lease_holder: null,
       lease_until: null,
+      undone_steps: 0,
       updated_at: turn.at,
     })
     .where('id', '=', turn.conversationId)
@@ -231,7 +235,7 @@ function heldUnder(eb: Rows, lease: ConversationLease): Expression<SqlBool> {
 }
 
 async function freeConversations(db: Db, which: (eb: Rows) => Expression<SqlBool>): Promise<void> {
-  await db.deleteFrom('conversations').where(which).where('step_count', '=', 0).execute();
+  await db.deleteFrom('conversations').where(which).where(isUnborn).execute();
   await db
     .updateTable('conversations')
     .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
@@ -281,8 +285,13 @@ export async function deleteUnbornConversations(db: Db): Promise<void> {
     .deleteFrom('conversations')
     .where('lease_holder', 'is not', null)
     .where('lease_until', '<=', NOW)
-    .where('step_count', '=', 0)
+    .where(isUnborn)
     .execute();
+}
+
+/** Nothing of it was stored, and its turn has done nothing that would have to be gone on with. */
+function isUnborn(eb: Rows): Expression<SqlBool> {
+  return eb.and([eb('step_count', '=', 0), eb('state', '<>', 'IN_PROGRESS' satisfies ConversationState)]);
 }
 
 export async function findConversation(db: Db, id: string): Promise<ConversationRecord | undefined> {
@@ -294,6 +303,70 @@ export async function findConversation(db: Db, id: string): Promise<Conversation
     .where('step_count', '>', 0)
     .executeTakeFirst();
   return row && toRecord(row);
+}
+
+/** Moves a conversation on that nobody holds. Nothing happens to one in another state. */
+export async function setConversationState(
+  db: Db,
+  id: string,
+  change: { readonly from: ConversationState; readonly to: ConversationState },
+): Promise<void> {
+  await db
+    .updateTable('conversations')
+    .set({ state: change.to })
+    .where('id', '=', id)
+    .where('state', '=', change.from)
+    .execute();
+}
+
+/** What a conversation remembers from turn to turn. */
+export interface ConversationMemoryRow extends ConversationRecord {
+  readonly fence: number;
+  /** JSON, as `finishTurn` wrote it. */
+  readonly counters: string;
+}
+
+export async function findConversationMemory(db: Db, id: string): Promise<ConversationMemoryRow | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .select(CONVERSATION_COLUMNS)
+    .select(['counters', 'lease_fence', NOW.as('now')])
+    .where('id', '=', id)
+    .where('step_count', '>', 0)
+    .executeTakeFirst();
+  return row && { ...toRecord(row), fence: row.lease_fence, counters: row.counters };
+}
+
+/** Puts a conversation back or forth that nobody holds and that waits for nobody. False when it is not at rest as it was seen. */
+export async function moveConversation(
+  db: Db,
+  seen: Pick<ConversationMemoryRow, 'id' | 'fence'>,
+  to: {
+    readonly stepCount: number;
+    readonly undoneSteps: number;
+    readonly counters: string;
+    readonly properties: string;
+    readonly ended: boolean;
+  },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('conversations')
+    .set(eb => ({
+      state: (to.ended ? 'ENDED' : 'READY') satisfies ConversationState,
+      step_count: to.stepCount,
+      undone_steps: to.undoneSteps,
+      counters: to.counters,
+      properties: to.properties,
+      // A claim that has seen it before must not go on from there.
+      lease_fence: eb('lease_fence', '+', 1),
+    }))
+    .where('id', '=', seen.id)
+    .where('lease_fence', '=', seen.fence)
+    .where('state', 'in', ['READY', 'ERROR', 'ENDED'] satisfies ConversationState[])
+    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Latest first. */
@@ -322,7 +395,10 @@ export async function listConversations(
     query = query.where('conversations.agent_version', '=', filter.agentVersion);
   }
   const { state } = filter;
-  if (state === 'IN_PROGRESS') query = query.where('conversations.lease_until', '>', NOW);
+  if (state === 'IN_PROGRESS')
+    query = query.where(eb =>
+      eb.or([eb('conversations.lease_until', '>', NOW), eb('conversations.state', '=', state)]),
+    );
   else if (state !== undefined) {
     query = query
       .where('conversations.state', '=', state)
@@ -347,6 +423,7 @@ const CONVERSATION_COLUMNS = [
   'conversations.state',
   'conversations.lease_until',
   'conversations.step_count',
+  'conversations.undone_steps',
   'conversations.properties',
   'conversations.created_at',
   'conversations.updated_at',
@@ -403,6 +480,7 @@ function toRecord(row: ConversationRow): ConversationRecord {
     state: row.state as ConversationState,
     leased: row.lease_until !== null && row.lease_until > row.now,
     stepCount: row.step_count,
+    undoneSteps: row.undone_steps,
     properties: JSON.parse(row.properties) as Record<string, unknown>,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -92,6 +92,16 @@ export async function answerIdempotencyKey(
   return answered !== undefined;
 }
 
+/** The key of a call whose turn was cut off follows it to the lease under which it goes on. */
+export async function moveIdempotencyKey(db: Db, call: KeyOfCall, lease: ConversationLease): Promise<void> {
+  await db
+    .updateTable('idempotency_keys')
+    .set({ fence: lease.fence })
+    .where(eb => eb.and({ ...columnsOf(call), conversation_id: lease.conversationId }))
+    .where('answer', 'is', null)
+    .execute();
+}
+
 /**
  * The call failed before any effect: its key may be used again at once. One that has its answer stays: the call was stored, and
  * only the word of it was lost.
@@ -136,12 +146,22 @@ function leaseColumns({ conversationId, fence }: ConversationLease) {
   return { conversation_id: conversationId, fence };
 }
 
-/** The conversation of the key, while the call that claimed the key holds it. */
+/**
+ * The conversation of the key, while the call that claimed the key holds it; or while a turn that was cut off has to go on:
+ * it may be this call's, and must not run twice.
+ */
 function liveLease(eb: ExpressionBuilder<Schema, 'idempotency_keys'>) {
   return eb
     .selectFrom('conversations')
     .select('conversations.id')
     .whereRef('conversations.id', '=', 'idempotency_keys.conversation_id')
-    .whereRef('conversations.lease_fence', '=', 'idempotency_keys.fence')
-    .where('conversations.lease_until', '>', NOW);
+    .where(of =>
+      of.or([
+        of.and([
+          of('conversations.lease_fence', '=', of.ref('idempotency_keys.fence')),
+          of('conversations.lease_until', '>', NOW),
+        ]),
+        of('conversations.state', '=', 'IN_PROGRESS'),
+      ]),
+    );
 }

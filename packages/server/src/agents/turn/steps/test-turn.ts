@@ -52,6 +52,7 @@ export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): S
   const clock = { now: () => NOON, sleep: async () => {} };
   const { signal } = new AbortController();
   return {
+    effect: async (_, run) => ({ kind: 'done', value: await run() }),
     clock,
     signal,
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),

@@ -12,7 +12,10 @@ export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<
     properties: memory.properties,
     httpCalls: calls,
     memory: {
-      current: { input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
+      current: {
+        ...{ input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
+        ...{ hitlDecision: memory.decision?.verdict, hitlDecisionNote: memory.decision?.note },
+      },
       last: memory.last,
       previous: memory.last,
       past: memory.past,

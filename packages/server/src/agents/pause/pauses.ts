@@ -1,0 +1,175 @@
+import type { ConversationState } from '@patchbay/contract/operations/conversation';
+import { approvalScopeOf, mayDecide } from '../../kernel/access.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Principal } from '../../kernel/principal.ts';
+import { publish } from '../../store/events.ts';
+import type { Db, Store } from '../../store/store.ts';
+import {
+  type ConversationRecord,
+  findConversation,
+  setConversationState,
+} from '../../store/tables/conversations.ts';
+import { addJob } from '../../store/tables/jobs.ts';
+
+export type { Pause } from '../../store/tables/pauses.ts';
+
+import {
+  closePause,
+  type Decision,
+  findOpenPause,
+  findPause,
+  listOpenPauses,
+  type Pause,
+  type PauseState,
+  type Verdict,
+} from '../../store/tables/pauses.ts';
+import { deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
+import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
+import { shownState } from '../conversation/snapshot.ts';
+import { CONTINUE_TURN } from './jobs.ts';
+import { noteDecision } from './note-decision.ts';
+
+/** The state of a conversation, and what it waits for if it does. */
+export interface ApprovalStatus {
+  readonly conversation: ConversationRecord;
+  readonly state: ConversationState;
+  readonly pause: Pause | undefined;
+}
+
+/** Who decides, and how that is written down: `<user>`, or `mcp:<user>` at the operator door (E-30). */
+export interface Decider {
+  readonly principal: Principal;
+  readonly decidedBy: string;
+}
+
+/**
+ * What waits for a person, and its end. Whoever may decide is asked in one place, the same at every door (E-29). Rejects with
+ * `not_found` for an unknown conversation and `forbidden` for one whose pauses are not this caller's.
+ */
+export interface Pauses {
+  /** Longest waiting first: all of them for an admin or approver, else those of the own conversations. */
+  list(principal: Principal, limit: number): Promise<Pause[]>;
+  status(principal: Principal, conversationId: string): Promise<ApprovalStatus>;
+  /**
+   * Decides an open pause; the turn then goes on, on whichever node is free. Of several at once the first counts. Rejects with
+   * `pause_changed` when `pauseId` is not the pause there is, and `wrong_state` when there is none.
+   */
+  decide(
+    decider: Decider,
+    decision: {
+      readonly conversationId: string;
+      readonly verdict: Verdict;
+      readonly note?: string | undefined;
+      readonly pauseId?: string | undefined;
+    },
+  ): Promise<void>;
+  /** Ends a turn that waits or runs, for good: nothing of the rest is done. Rejects with `wrong_state` when there is none. */
+  cancel(decider: Decider, conversationId: string): Promise<void>;
+  /** Does what a pause's policy says when nobody has decided in time; nothing for one that is decided. */
+  expire(pauseId: string): Promise<void>;
+}
+
+const BY_TIMEOUT = 'system:timeout';
+
+export function createPauses({ store, clock }: { readonly store: Store; readonly clock: Clock }): Pauses {
+  async function find(db: Db, principal: Principal, conversationId: string): Promise<ConversationRecord> {
+    const conversation = await findConversation(db, conversationId);
+    if (!conversation) throw conversationNotFound();
+    if (!mayDecide(principal, conversation)) throw conversationForbidden();
+    return conversation;
+  }
+
+  async function goOn(db: Db, pause: Pause): Promise<void> {
+    const { conversationId } = pause;
+    await setConversationState(db, conversationId, { from: 'AWAITING_HUMAN', to: 'IN_PROGRESS' });
+    await addJob(db, {
+      id: `${CONTINUE_TURN}/${pause.id}`,
+      kind: CONTINUE_TURN,
+      payload: { conversationId },
+    });
+  }
+
+  async function giveUp(db: Db, pause: Pause): Promise<void> {
+    const { conversationId } = pause;
+    await setConversationState(db, conversationId, { from: 'AWAITING_HUMAN', to: 'EXECUTION_INTERRUPTED' });
+    await deleteCheckpoint(db, conversationId);
+  }
+
+  /** False when somebody else was quicker. */
+  async function close(
+    db: Db,
+    pause: Pause,
+    state: Exclude<PauseState, 'open'>,
+    made: Pick<Decision, 'decidedBy'> & Partial<Decision>,
+  ): Promise<boolean> {
+    const decision = { verdict: undefined, note: undefined, decidedAt: clock.now(), ...made };
+    if (!(await closePause(db, pause.id, state, decision))) return false;
+    await noteDecision(db, pause, state, decision);
+    if (decision.verdict === undefined) await giveUp(db, pause);
+    else await goOn(db, pause);
+    return true;
+  }
+
+  return {
+    list: (principal, limit) => listOpenPauses(store.db, { scope: approvalScopeOf(principal), limit }),
+
+    async status(principal, conversationId) {
+      const conversation = await find(store.db, principal, conversationId);
+      const pause = await findOpenPause(store.db, conversationId);
+      return { conversation, state: shownState(conversation), pause };
+    },
+
+    decide: ({ principal, decidedBy }, { conversationId, verdict, note, pauseId }) =>
+      store.commit(async db => {
+        const conversation = await find(db, principal, conversationId);
+        const pause = await findOpenPause(db, conversationId);
+        if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
+        if (!pause) throw nothingWaits(shownState(conversation));
+        if (!(await close(db, pause, 'answered', { verdict, note, decidedBy }))) throw pauseChanged();
+      }),
+
+    cancel: ({ principal, decidedBy }, conversationId) =>
+      store.commit(async db => {
+        const conversation = await find(db, principal, conversationId);
+        const pause = await findOpenPause(db, conversationId);
+        if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return;
+        if (!conversation.leased) throw nothingRuns(shownState(conversation));
+        publish(db, { kind: 'turn-cancelled', conversationId });
+      }),
+
+    expire: pauseId =>
+      store.commit(async db => {
+        const pause = await findPause(db, pauseId);
+        if (pause?.state !== 'open') return;
+        const verdict = VERDICT_OF[pause.timeoutPolicy];
+        await close(db, pause, 'expired', { verdict, decidedBy: BY_TIMEOUT });
+      }),
+  };
+}
+
+const VERDICT_OF: Readonly<Record<Pause['timeoutPolicy'], Verdict | undefined>> = {
+  AUTO_APPROVE: 'APPROVED',
+  AUTO_REJECT: 'REJECTED',
+  ABORT: undefined,
+  WAIT_INDEFINITELY: undefined,
+};
+
+function pauseChanged(): PlatformError {
+  return new PlatformError(
+    'pause_changed',
+    'The conversation does not wait for this approval any more; ask get_approval_status what it waits for now.',
+  );
+}
+
+function nothingWaits(state: ConversationState): PlatformError {
+  return new PlatformError('wrong_state', `The conversation is ${state} and waits for no approval.`, {
+    details: { currentState: state },
+  });
+}
+
+function nothingRuns(state: ConversationState): PlatformError {
+  return new PlatformError('wrong_state', `The conversation is ${state}: there is nothing to cancel.`, {
+    details: { currentState: state },
+  });
+}

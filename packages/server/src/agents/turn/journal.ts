@@ -1,0 +1,81 @@
+import type { Store } from '../../store/store.ts';
+import type { ConversationLease } from '../../store/tables/conversations.ts';
+import {
+  type EffectPlace,
+  insertIntent,
+  type JournaledEffect,
+  setOutcome,
+} from '../../store/tables/effects.ts';
+import { beginToAct } from '../../store/tables/turn-checkpoints.ts';
+import type { EffectOutcome } from '../step/step.ts';
+import { leaseLost } from './keep-lease.ts';
+
+/** Writes down what a turn does in the world: the intent before it, the outcome after it (architecture, section 3). */
+export interface Journal {
+  /** The task that runs from now on, and where the turn goes on from if it acts. */
+  enter(task: Omit<EffectPlace, 'number'>, checkpoint: string | undefined): void;
+  /** See `StepTools.effect`. Rejects with a `Fault` when the lease is lost: then nothing is run. */
+  effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
+  /** True from the first intent on: the turn can no longer be given back as if nothing had happened. */
+  readonly hasActed: boolean;
+  /** What was begun and has no outcome, for people. */
+  readonly unfinished: readonly string[];
+}
+
+export function createJournal(deps: {
+  readonly store: Store;
+  readonly lease: ConversationLease;
+  /** Of the runs of this turn before this one. */
+  readonly earlier: readonly JournaledEffect[];
+}): Journal {
+  const { store, lease, earlier } = deps;
+  const known = new Map(earlier.map(effect => [keyOf(effect), effect]));
+  const unfinished = new Set(earlier.flatMap(({ outcome, what }) => (outcome ? [] : [what])));
+  let hasActed = earlier.length > 0;
+  let task: Omit<EffectPlace, 'number'> = { stepIndex: 0, taskIndex: 0 };
+  let next = 0;
+  /** Until the first intent of the task has stored it. */
+  let checkpoint: string | undefined;
+
+  async function writeIntent(place: EffectPlace, what: string): Promise<void> {
+    const text = checkpoint;
+    await store.commit(async db => {
+      if (!(await beginToAct(db, lease, text))) throw leaseLost(lease.conversationId);
+      await insertIntent(db, lease, { ...place, what });
+    });
+    checkpoint = undefined;
+    hasActed = true;
+  }
+
+  return {
+    enter(entered, snapshot) {
+      task = entered;
+      next = 0;
+      checkpoint = snapshot;
+    },
+
+    async effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>> {
+      const place = { ...task, number: next++ };
+      const before = known.get(keyOf(place));
+      if (before)
+        return before.outcome ? { kind: 'done', value: before.outcome.value as T } : { kind: 'unknown' };
+      await writeIntent(place, what);
+      unfinished.add(what);
+      const value = await run();
+      await store.commit(db => setOutcome(db, lease, place, value));
+      unfinished.delete(what);
+      return { kind: 'done', value };
+    },
+
+    get hasActed() {
+      return hasActed;
+    },
+    get unfinished() {
+      return [...unfinished];
+    },
+  };
+}
+
+function keyOf({ stepIndex, taskIndex, number }: EffectPlace): string {
+  return `${stepIndex} ${taskIndex} ${number}`;
+}

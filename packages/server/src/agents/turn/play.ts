@@ -1,0 +1,263 @@
+import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
+import type { PlatformError } from '../../kernel/errors.ts';
+import type { AuditEntry } from '../../store/tables/audit-entries.ts';
+import { type ConversationStep, listConversationOutputs } from '../../store/tables/conversation-steps.ts';
+import type { ConversationForTurn } from '../../store/tables/conversations.ts';
+import type { NewPause } from '../../store/tables/pauses.ts';
+import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import { newRulePause } from '../pause/rule-pause.ts';
+import type { Counters, PastStep, StepTools } from '../step/step.ts';
+import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
+import { applyDecision } from './apply-decision.ts';
+import {
+  restoreMemory,
+  type StepStart,
+  snapshotMemory,
+  type TurnCheckpoint,
+  type TurnMessage,
+} from './checkpoint.ts';
+import type { Journal } from './journal.ts';
+import { runSteps, type StepsRun } from './run-steps.ts';
+import { createTurnBudget } from './turn-budget.ts';
+import { changesOf } from './turn-changes.ts';
+import type { TurnContext } from './turn-context.ts';
+import {
+  CONVERSATION_END,
+  countActions,
+  createTurnMemory,
+  isSecretInput,
+  parseCounters,
+  type RunningMemory,
+  toConversationOutput,
+  toCounters,
+  toPastStep,
+  toStepData,
+} from './turn-memory.ts';
+import type { TurnParts } from './turns.ts';
+
+export type StepFailure = NonNullable<StepsRun['failure']>;
+
+const NOTHING: TurnContext['injected'] = { output: [], quickReplies: [] };
+
+/** The step of the conversation that is being played. */
+interface Running {
+  readonly index: number;
+  readonly memory: RunningMemory;
+  readonly before: StepStart;
+}
+
+/** A call as it is played: a greeting, a message, or both; what it has come to so far. */
+export class Play {
+  /** The steps of the conversation that this call makes. */
+  readonly steps: ConversationStep[] = [];
+  readonly audit: AuditEntry[] = [];
+  readonly counters: Counters;
+  properties: Readonly<Record<string, unknown>>;
+  failure: StepFailure | undefined;
+  /** Set while the turn waits. */
+  paused: { readonly pause: NewPause; readonly checkpoint: string } | undefined;
+  private ended = false;
+  /** Earlier turns, the latest first. */
+  private past: PastStep[] = [];
+  private running: Running | undefined;
+  private readonly tools: StepTools;
+  private readonly deps: TurnParts;
+  private readonly claim: TurnClaim;
+  private agent: CompiledAgent | undefined;
+  readonly message: TurnMessage;
+  private readonly journal: Journal;
+
+  constructor(
+    deps: TurnParts,
+    claim: TurnClaim,
+    message: TurnMessage,
+    journal: Journal,
+    signal: AbortSignal,
+  ) {
+    this.deps = deps;
+    this.claim = claim;
+    this.message = message;
+    this.journal = journal;
+    const { found, resumed } = claim;
+    this.counters = resumed
+      ? toCounters(resumed.checkpoint.step.memory.counters)
+      : parseCounters(found?.counters ?? '{}');
+    this.properties = found?.properties ?? {};
+    // A greeting and the message it comes with are one call, and share what it may use up.
+    this.tools = toolsOf(deps, claim, journal, signal);
+  }
+
+  /** The one that answers. */
+  get answering(): ConversationStep {
+    return this.steps.at(-1)!;
+  }
+
+  get state(): ConversationState {
+    if (this.paused) return 'AWAITING_HUMAN';
+    if (this.failure) return 'ERROR';
+    return this.ended ? 'ENDED' : 'READY';
+  }
+
+  async run(agent: CompiledAgent): Promise<void> {
+    this.agent = agent;
+    const { found, resumed } = this.claim;
+    if (resumed) await this.goOn(resumed);
+    else if (found) this.past = await earlierTurns(this.deps, found, agent);
+    else await this.play(undefined);
+    const { input } = this.message;
+    if (input !== undefined && !this.failure && !this.ended && !this.paused) await this.play(input);
+  }
+
+  /** Records the step that was running as far as it went. */
+  cutOff(error: PlatformError): void {
+    const { running } = this;
+    if (!running) return;
+    this.failure = { task: { taskId: 'turn', message: error.message }, cause: error };
+    this.paused = undefined;
+    if (this.steps.at(-1)?.index !== running.index) this.finish(running);
+  }
+
+  private async play(input: string | undefined): Promise<void> {
+    const memory = createTurnMemory({
+      input,
+      counters: this.counters,
+      past: [...this.past],
+      properties: this.properties,
+      // What comes with a message is said in answer to it, and not in the greeting before.
+      context:
+        input === this.message.input ? this.message.context : { ...this.message.context, injected: NOTHING },
+      attachments: input === undefined ? [] : this.message.attachments,
+      now: () => this.deps.clock.now(),
+    });
+    const index = (this.claim.found?.stepCount ?? 0) + this.steps.length;
+    const before = { properties: this.properties, seen: Object.keys(this.counters.seen) };
+    await this.runFrom({ index, memory, before }, 0);
+  }
+
+  /** Where the turn stands when it is taken up. */
+  takeUp({ checkpoint }: ResumedTurn): Running {
+    const { index, before, memory: snapshot } = checkpoint.step;
+    this.steps.push(...checkpoint.steps);
+    this.audit.push(...checkpoint.audit);
+    const memory = restoreMemory({ ...snapshot, counters: this.counters }, () => this.deps.clock.now());
+    this.properties = before.properties;
+    this.past = [...memory.past];
+    this.running = { index, memory, before };
+    return this.running;
+  }
+
+  private async goOn(resumed: ResumedTurn): Promise<void> {
+    const running = this.takeUp(resumed);
+    const { decision, checkpoint } = resumed;
+    const isOver = decision !== undefined && applyDecision(running.memory, decision) === 'skip';
+    await this.runFrom(running, isOver ? this.agent!.steps.length : checkpoint.step.task);
+  }
+
+  private async runFrom(running: Running, from: number): Promise<void> {
+    this.running = running;
+    const { index, memory } = running;
+    const place = {
+      stepIndex: index,
+      from,
+      fence: this.claim.lease.fence,
+      enter: (task: { index: number; acts: boolean }) =>
+        this.journal.enter(
+          { stepIndex: index, taskIndex: task.index },
+          task.acts ? JSON.stringify(this.checkpointAt(running, task.index)) : undefined,
+        ),
+      record: (entry: AuditEntry) => this.audit.push(entry),
+    };
+    const run = await runSteps(this.agent!, place, memory, this.tools);
+    this.failure = run.failure;
+    if (run.pausedBefore !== undefined) this.pause(running, run.pausedBefore);
+    this.finish(running);
+  }
+
+  private pause(running: Running, task: number): void {
+    const { lease, agentId, userId } = this.claim;
+    const pause = newRulePause({
+      conversationId: lease.conversationId,
+      agentId,
+      userId,
+      config: this.agent!.hitl,
+      at: this.deps.clock.now(),
+    });
+    // What was played is stored with the pause and the call is answered, so the turn goes on without them.
+    const { key: _, ...checkpoint } = this.checkpointAt(running, task);
+    this.paused = {
+      pause,
+      checkpoint: JSON.stringify({
+        ...checkpoint,
+        steps: [],
+        audit: [],
+        pauseId: pause.id,
+      } satisfies TurnCheckpoint),
+    };
+  }
+
+  private finish({ index, memory, before }: Running): void {
+    const at = this.deps.clock.now();
+    const output = toConversationOutput(memory, this.failure ? [this.failure.task] : []);
+    if (!this.paused) countActions(this.counters, memory.actions);
+    if (!this.failure && !this.paused) this.properties = memory.kept;
+    const changes = JSON.stringify(changesOf(before, this.properties, this.counters));
+    this.steps.push({
+      index,
+      input: memory.input,
+      data: toStepData(memory, at),
+      output,
+      changes,
+      createdAt: at,
+    });
+    this.ended = memory.actions.includes(CONVERSATION_END);
+    this.past.unshift(toPastStep(output));
+  }
+
+  /** What there is still to say. A secret is not written down: after a crash it has to be said again. */
+  private unsaid({ input, context }: RunningMemory): TurnMessage {
+    const isOver = input !== undefined || isSecretInput(context);
+    return isOver ? { ...this.message, input: undefined } : this.message;
+  }
+
+  private checkpointAt({ index, memory, before }: Running, task: number): TurnCheckpoint {
+    const { key } = this.claim;
+    return {
+      message: this.unsaid(memory),
+      ...(key && { key }),
+      steps: this.steps,
+      audit: this.audit,
+      step: { index, task, memory: snapshotMemory(memory), before },
+    };
+  }
+}
+
+/** How far back an agent can look that asks for its conversation. */
+const PAST_TURNS = 20;
+
+/** The turns before this call, the latest first. Most agents need only the one that came with the claim. */
+async function earlierTurns(
+  { store }: TurnParts,
+  found: ConversationForTurn,
+  agent: CompiledAgent,
+): Promise<PastStep[]> {
+  if (!agent.readsPast) return [toPastStep(JSON.parse(found.lastOutput) as ConversationOutput)];
+  const outputs = await listConversationOutputs(store.db, found.id, { last: PAST_TURNS });
+  return outputs.reverse().map(toPastStep);
+}
+
+function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: AbortSignal): StepTools {
+  return {
+    effect: journal.effect,
+    clock: deps.clock,
+    signal,
+    deploymentEnv: deps.deploymentEnv,
+    budget: createTurnBudget({ clock: deps.clock, signal, turnstile: deps.turnstile }),
+    conversation: {
+      conversationId: claim.lease.conversationId,
+      agentId: claim.agentId,
+      agentVersion: claim.agentVersion,
+      environment: claim.environment,
+      userId: claim.userId,
+    },
+  };
+}

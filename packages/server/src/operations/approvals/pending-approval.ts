@@ -1,0 +1,17 @@
+import type { Pause } from '../../agents/pause/pauses.ts';
+import type { OperationOutput } from '../bind.ts';
+
+type PendingApproval = OperationOutput<'list_pending_approvals'>['approvals'][number];
+
+/** A pause under the names of platform.md 2.9. */
+export function toPendingApproval(pause: Pause): PendingApproval {
+  const { id, kind, conversationId, agentId, userId, openedAt, reason, timeoutPolicy, approvalTimeout } =
+    pause;
+  return {
+    ...{ conversationId, agentId, userId, timeoutPolicy, approvalTimeout },
+    pausedAt: openedAt,
+    pauseId: id,
+    pauseReason: reason,
+    pauseType: kind,
+  };
+}

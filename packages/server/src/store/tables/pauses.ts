@@ -1,0 +1,142 @@
+import type { Scope } from '../../kernel/access.ts';
+import type { Schema } from '../schema.ts';
+import type { Db } from '../store.ts';
+
+/** What kind of wait it is (architecture, section 5). Each has its own authority and way of going on; the table is one. */
+export type PauseKind = 'RULE';
+export type PauseState = 'open' | 'answered' | 'expired' | 'cancelled';
+export type TimeoutPolicy = 'AUTO_APPROVE' | 'AUTO_REJECT' | 'ABORT' | 'WAIT_INDEFINITELY';
+export type Verdict = 'APPROVED' | 'REJECTED';
+
+/** A turn that waits for a person, or waited. */
+export interface Pause {
+  readonly id: string;
+  readonly kind: PauseKind;
+  readonly conversationId: string;
+  readonly agentId: string;
+  /** Owner of the conversation. */
+  readonly userId: string;
+  readonly state: PauseState;
+  readonly reason: string;
+  readonly timeoutPolicy: TimeoutPolicy;
+  /** ISO 8601; empty when it waits without end. */
+  readonly approvalTimeout: string;
+  readonly openedAt: number;
+  readonly decision: Decision | undefined;
+}
+
+export interface Decision {
+  readonly verdict: Verdict | undefined;
+  readonly note: string | undefined;
+  /** `<user>`, `mcp:<user>` or `system:timeout`. */
+  readonly decidedBy: string;
+  readonly decidedAt: number;
+}
+
+/** What is known of a pause when it begins. */
+export type NewPause = Omit<Pause, 'state' | 'decision'>;
+
+export async function insertPause(db: Db, pause: NewPause): Promise<void> {
+  await db
+    .insertInto('pauses')
+    .values({
+      id: pause.id,
+      kind: pause.kind,
+      conversation_id: pause.conversationId,
+      agent_id: pause.agentId,
+      user_id: pause.userId,
+      state: 'open' satisfies PauseState,
+      reason: pause.reason,
+      timeout_policy: pause.timeoutPolicy,
+      approval_timeout: pause.approvalTimeout,
+      opened_at: pause.openedAt,
+      verdict: null,
+      note: null,
+      decided_by: null,
+      decided_at: null,
+    })
+    .execute();
+}
+
+export async function findPause(db: Db, id: string): Promise<Pause | undefined> {
+  const row = await db.selectFrom('pauses').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && toPause(row);
+}
+
+/** What the conversation waits for. */
+export async function findOpenPause(db: Db, conversationId: string): Promise<Pause | undefined> {
+  const row = await db
+    .selectFrom('pauses')
+    .selectAll()
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', 'open' satisfies PauseState)
+    .executeTakeFirst();
+  return row && toPause(row);
+}
+
+/** Ends a pause that is open. Of several at once exactly one is true. */
+export async function closePause(
+  db: Db,
+  id: string,
+  state: Exclude<PauseState, 'open'>,
+  decision: Decision,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('pauses')
+    .set({
+      state,
+      verdict: decision.verdict ?? null,
+      note: decision.note ?? null,
+      decided_by: decision.decidedBy,
+      decided_at: decision.decidedAt,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'open' satisfies PauseState)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Those that wait longest first. */
+export async function listOpenPauses(
+  db: Db,
+  options: { readonly scope: Scope; readonly limit: number },
+): Promise<Pause[]> {
+  const { scope, limit } = options;
+  const rows = await db
+    .selectFrom('pauses')
+    .selectAll()
+    .where('state', '=', 'open' satisfies PauseState)
+    .$if(scope.kind === 'owned', query =>
+      query.where('user_id', '=', scope.kind === 'owned' ? scope.ownerId : ''),
+    )
+    .orderBy('opened_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toPause);
+}
+
+function toPause(row: Schema['pauses']): Pause {
+  return {
+    id: row.id,
+    kind: row.kind as PauseKind,
+    conversationId: row.conversation_id,
+    agentId: row.agent_id,
+    userId: row.user_id,
+    state: row.state as PauseState,
+    reason: row.reason,
+    timeoutPolicy: row.timeout_policy as TimeoutPolicy,
+    approvalTimeout: row.approval_timeout,
+    openedAt: row.opened_at,
+    decision:
+      row.decided_by === null
+        ? undefined
+        : {
+            verdict: (row.verdict as Verdict | null) ?? undefined,
+            note: row.note ?? undefined,
+            decidedBy: row.decided_by,
+            decidedAt: row.decided_at!,
+          },
+  };
+}

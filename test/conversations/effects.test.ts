@@ -1,0 +1,313 @@
+import { engines } from '@patchbay/testing/stores';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StepTools, TurnMemory } from '../../packages/server/src/agents/step/step.ts';
+import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
+import {
+  ann,
+  countRows,
+  createManualClock,
+  endLease,
+  errorOf,
+  gate,
+  never,
+  type Rig,
+  refusalOf,
+  say,
+  startRig,
+} from './setup.ts';
+
+/** Something in the world that counts what is done to it. */
+function counter() {
+  let count = 0;
+  return {
+    add: async () => ({ count: ++count }),
+    get count() {
+      return count;
+    },
+  };
+}
+
+describe.each(engines)('what a turn does in the world on %s', engine => {
+  let rig: Rig;
+  let world: ReturnType<typeof counter>;
+  /** What the effects of each run of the turn came to. */
+  let outcomes: unknown[];
+  beforeEach(async () => {
+    rig = await startRig(engine);
+    world = counter();
+    outcomes = [];
+  });
+  afterEach(() => rig[Symbol.asyncDispose]());
+
+  const act = async (tools: StepTools, run: () => Promise<unknown> = world.add) => {
+    outcomes.push(await tools.effect('add one', run));
+  };
+  const isMessage = (memory: TurnMemory) => memory.input !== undefined;
+  const read = (conversationId: string) =>
+    rig.conversations.read(ann, { conversationId, currentStepOnly: true, returnDetailed: false });
+  /** What is left of a turn in the tables that only turns under way have rows in. */
+  const leftOf = async () => ({
+    checkpoints: await rig.store.db.selectFrom('turn_checkpoints').select('attempts').execute(),
+    effects: await rig.store.db.selectFrom('effects').select('what').execute(),
+  });
+  const forever = () => new Promise<never>(() => {});
+
+  /** A turn that acts in its message and whose node then falls silent: inside `stuck`, or in the effect itself. */
+  async function cutOff(
+    request: { conversationId?: string; idempotencyKey?: string; inEffect?: boolean } = {},
+  ) {
+    const { inEffect, ...said } = request;
+    const reached = gate();
+    let isFirst = true;
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      const stuck = isFirst;
+      isFirst = false;
+      await act(tools, async () => {
+        const outcome = await world.add();
+        if (!stuck || !inEffect) return outcome;
+        reached.open();
+        return forever();
+      });
+      if (!stuck) return;
+      reached.open();
+      await forever();
+    };
+    void say(rig.turns, { input: 'hours', ...said }).catch(() => {});
+    await reached.opened;
+    const { id } = await rig.store.db
+      .selectFrom('conversations')
+      .select('id')
+      .where('state', '=', 'IN_PROGRESS')
+      .executeTakeFirstOrThrow();
+    await endLease(rig.store, id);
+    return id;
+  }
+
+  it('is written down before and after, and nothing of it is left when the turn has ended', async () => {
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      expect((await leftOf()).effects).toEqual([{ what: 'add one' }]);
+      await act(tools);
+    };
+    const answer = await say(rig.turns, { input: 'hours' });
+    expect(outcomes).toEqual([1, 2].map(count => ({ kind: 'done', value: { count } })));
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+    expect((await read(answer.conversationId)).conversationState).toBe('READY');
+  });
+
+  it('is done once when the node falls silent after it: another one goes on with the outcome', async () => {
+    const id = await cutOff();
+    await rig.node('node-2').continueTurn(id);
+    expect(world.count).toBe(1);
+    expect(outcomes).toEqual([
+      { kind: 'done', value: { count: 1 } },
+      { kind: 'done', value: { count: 1 } },
+    ]);
+    const conversation = await read(id);
+    expect(conversation.conversationState).toBe('READY');
+    expect(conversation.conversationOutputs?.[0]?.output).toMatchObject([{ type: 'text' }]);
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1, conversation_steps: 2 });
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+  });
+
+  it('is reported as unknown when the node fell silent in the middle of it, and not done again', async () => {
+    const id = await cutOff({ inEffect: true });
+    await rig.node('node-2').continueTurn(id);
+    expect(world.count).toBe(1);
+    expect(outcomes).toEqual([{ kind: 'unknown' }]);
+    expect((await read(id)).conversationState).toBe('READY');
+  });
+
+  it('keeps the conversation busy until somebody has gone on, and is found by whoever looks for it', async () => {
+    const { conversationId } = await say(rig.turns, {});
+    await cutOff({ conversationId });
+    expect((await read(conversationId)).conversationState).toBe('IN_PROGRESS');
+    expect(await refusalOf(rig.turns, { conversationId, input: 'again' })).toMatchObject({ reason: 'busy' });
+    const [listed] = await rig.conversations.list(ann, {
+      agentId: 'hello',
+      conversationState: 'IN_PROGRESS',
+      limit: 10,
+    });
+    expect(listed).toMatchObject({ id: conversationId });
+
+    const node = rig.node('node-2');
+    await node.takeUpCutOffTurns();
+    const jobs = await rig.store.db.selectFrom('jobs').select(['kind', 'payload']).execute();
+    expect(jobs).toEqual([{ kind: 'continue-turn', payload: JSON.stringify({ conversationId }) }]);
+    await node.continueTurn(conversationId);
+    rig.insideTurn = () => undefined;
+    expect(await say(rig.turns, { conversationId, input: 'again' })).toMatchObject({
+      conversationState: 'READY',
+    });
+  });
+
+  it('is not lost with the conversation that was about to start with it', async () => {
+    const id = await cutOff();
+    await rig.turns.removeLeftovers();
+    await rig.turns.releaseLeasesOf('node-1');
+    await rig.node('node-2').continueTurn(id);
+    expect(await countRows(rig.store)).toMatchObject({ conversations: 1, conversation_steps: 2 });
+  });
+
+  it('is gone on with by one node of several', async () => {
+    const id = await cutOff();
+    await Promise.all([rig.node('node-2').continueTurn(id), rig.node('node-3').continueTurn(id)]);
+    expect(outcomes).toHaveLength(2);
+    expect(await countRows(rig.store)).toMatchObject({ conversation_steps: 2 });
+  });
+
+  it('is shut out when the silent node comes back', async () => {
+    const back = gate();
+    const reached = gate();
+    let runs = 0;
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      runs += 1;
+      await act(tools);
+      if (runs > 1) return;
+      reached.open();
+      await back.opened;
+      await act(tools);
+    };
+    const { conversationId } = await say(rig.turns, {});
+    const late = say(rig.turns, { conversationId, input: 'hours' });
+    await reached.opened;
+    await endLease(rig.store, conversationId);
+    await rig.node('node-2').continueTurn(conversationId);
+    back.open();
+    await expect(late).rejects.toThrow();
+    // The second one was never begun: its intent needs the lease.
+    expect(world.count).toBe(1);
+    expect((await read(conversationId)).conversationState).toBe('READY');
+  });
+
+  it('makes a repeat of the call wait, and gives it the answer of the node that went on (B-66)', async () => {
+    const request = { input: 'hours', idempotencyKey: 'once' };
+    const id = await cutOff({ idempotencyKey: 'once' });
+    expect(await refusalOf(rig.turns, request)).toEqual({ reason: 'key_in_flight' });
+    await rig.node('node-2').continueTurn(id);
+    const answer = await say(rig.turns, request);
+    expect(answer).toMatchObject({ conversationId: id, conversationState: 'READY' });
+    expect(world.count).toBe(1);
+  });
+
+  it('is recorded when the time of the turn is over, and a repeat of the call does not run it again', async () => {
+    const clock = createManualClock();
+    const turns = rig.node('node-2', { clock, turnTimeoutMs: 1_000 });
+    const reached = gate();
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      void tools.effect('never ends', forever);
+      reached.open();
+      await forever();
+    };
+    const { conversationId } = await say(rig.turns, {});
+    const request = { conversationId, input: 'hours', idempotencyKey: 'once' };
+    const failing = errorOf(say(turns, request));
+    await reached.opened;
+    await expect.poll(async () => (await leftOf()).effects.length).toBe(2);
+    await clock.advance(1_000);
+    const error = await failing;
+    expect(error).toMatchObject({ kind: 'timeout' });
+    expect(error.message).toContain('unknown whether this was done: never ends');
+    const conversation = await read(conversationId);
+    expect(conversation.conversationState).toBe('ERROR');
+    expect(conversation.conversationOutputs?.[0]).toMatchObject({
+      input: 'hours',
+      taskErrors: [{ taskId: 'turn' }],
+    });
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+
+    const refusal = await refusalOf(turns, request);
+    expect(toRefusalError(refusal)).toMatchObject({ message: expect.stringContaining('never ends') });
+    expect(world.count).toBe(1);
+  });
+
+  it('is recorded when the caller goes away, and the conversation takes the next message', async () => {
+    const caller = new AbortController();
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      caller.abort();
+      await forever();
+    };
+    const { conversationId } = await say(rig.turns, {});
+    const error = await errorOf(
+      say(rig.turns, { conversationId, input: 'hours' }, { signal: caller.signal }),
+    );
+    expect(error).toMatchObject({ kind: 'cancelled' });
+    expect((await read(conversationId)).conversationState).toBe('ERROR');
+    rig.insideTurn = () => undefined;
+    expect(await say(rig.turns, { conversationId, input: 'hours' })).toMatchObject({
+      conversationState: 'READY',
+    });
+  });
+
+  it('goes on elsewhere when the node stops in the middle of the turn', async () => {
+    const reached = gate();
+    let runs = 0;
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      runs += 1;
+      await act(tools);
+      if (runs > 1) return;
+      reached.open();
+      await forever();
+    };
+    const { conversationId } = await say(rig.turns, {});
+    const stopped = rig.node('node-2');
+    const failing = errorOf(say(stopped, { conversationId, input: 'hours', idempotencyKey: 'once' }));
+    await reached.opened;
+    await stopped.close(10);
+    expect(await failing).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('goes on by itself'),
+    });
+    await rig.turns.continueTurn(conversationId);
+    expect(world.count).toBe(1);
+    expect(await say(rig.turns, { conversationId, input: 'hours', idempotencyKey: 'once' })).toMatchObject({
+      conversationState: 'READY',
+    });
+  });
+
+  it('that takes every node down with it is ended after some times, and the conversation takes the next message', async () => {
+    const id = await cutOff();
+    rig.insideTurn = forever;
+    for (const node of ['node-2', 'node-3', 'node-4']) {
+      void rig.node(node).continueTurn(id);
+      await expect
+        .poll(async () => (await leftOf()).checkpoints[0]?.attempts)
+        .toBe(Number(node.slice('node-'.length)) - 1);
+      await endLease(rig.store, id);
+    }
+    await rig.node('node-5').continueTurn(id);
+    const conversation = await read(id);
+    expect(conversation.conversationState).toBe('ERROR');
+    expect(conversation.conversationOutputs?.[0]).toMatchObject({
+      input: 'hours',
+      taskErrors: [{ taskId: 'turn' }],
+    });
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+    rig.insideTurn = () => undefined;
+    expect(await say(rig.turns, { conversationId: id, input: 'hours' })).toMatchObject({
+      conversationState: 'READY',
+    });
+  });
+
+  it('that failed in a step gives its failure to a repeat of the call', async () => {
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      throw new Error('broken');
+    };
+    const request = { input: 'hours', idempotencyKey: 'once' };
+    const error = await errorOf(say(rig.turns, request));
+    const refusal = await refusalOf(rig.turns, request);
+    expect(toRefusalError(refusal)).toMatchObject({ kind: error.kind, message: error.message });
+    expect(world.count).toBe(1);
+    expect(never.aborted).toBe(false);
+  });
+});
