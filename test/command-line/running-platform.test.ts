@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dumpFolder, newCanary, placesWith } from '../canary.ts';
 
 const bin = fileURLToPath(new URL('../../packages/cli/bin/patchbay.mjs', import.meta.url));
 
@@ -54,6 +55,25 @@ beforeAll(async () => {
 afterAll(async () => {
   if (up.exitCode === null && up.kill('SIGTERM')) await once(up, 'exit');
   await rm(folder, { recursive: true });
+});
+
+describe('secrets on the command line', () => {
+  it('go in by standard input, and come out nowhere', async () => {
+    const canary = newCanary();
+    const set = await patchbay(['secrets', 'set', 'canary'], { input: `${canary.value}\n` });
+    expect(set.exitCode).toBe(0);
+    const others = [
+      await patchbay(['secrets', 'set', 'no name'], { input: canary.value }),
+      await patchbay(['secrets', 'list', '--json']),
+      await patchbay(['call', 'list_secrets']),
+      await patchbay(['secrets', 'rotate']),
+      await patchbay(['doctor', '--all']),
+      await patchbay(['agents', 'show', 'demo']),
+    ];
+    expect(others.map(({ exitCode }) => exitCode).slice(1)).not.toContain(2);
+    expect(placesWith(canary, { set, ...others, ...(await dumpFolder(folder)) })).toEqual([]);
+    expect((await patchbay(['secrets', 'remove', 'canary'])).exitCode).toBe(0);
+  });
 });
 
 describe('the command line beside a platform with a configuration file', () => {

@@ -1,7 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
-import type { TestPlatform } from '@patchbay/testing/platform';
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dumpFolder, dumpTables, newCanary, placesWith, recordingFetch } from '../canary.ts';
 import { platforms } from '../doors/platforms.ts';
@@ -149,6 +152,51 @@ describe.each(platforms)('secrets and variables on $kind', ({ start }) => {
     // What would be found, is.
     await client.call('put_variable', { name: 'canary', value });
     expect(placesWith(canary, await everywhere())).toEqual(expect.arrayContaining(['answers', 'variables']));
+  });
+});
+
+describe('a platform with another vault key than its database', () => {
+  it('starts and does everything else, and says what to set', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-other-key-'));
+    const run = async (key: string, work: (client: ReturnType<typeof createClient>) => Promise<void>) => {
+      const platform = await startTestPlatform({ dataDir, env: { PATCHBAY_VAULT_KEY: key } });
+      try {
+        await work(createClient({ baseUrl: platform.url, token: platform.ownerToken, fetch }));
+        return platform.logLines();
+      } finally {
+        await platform.close();
+      }
+    };
+    const [right, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+    try {
+      await run(right, async client => {
+        await client.call('put_secret', { name: 'a', value: 'not a real key' });
+      });
+      const log = await run(other, async client => {
+        await expect(client.call('put_secret', { name: 'b', value: 'not a real key' })).rejects.toMatchObject(
+          {
+            status: 403,
+            message: expect.stringContaining('set the other one as PATCHBAY_VAULT_PREVIOUS_KEY'),
+          },
+        );
+        expect(await client.call('list_secrets', {})).toMatchObject({ count: 1 });
+        expect(await client.call('chat_with_agent', { agentId: 'demo', message: 'hello' })).toBeTruthy();
+      });
+      expect(log).toContainEqual(
+        expect.objectContaining({
+          level: 'warn',
+          message: expect.stringContaining('The vault cannot be used'),
+        }),
+      );
+      expect(JSON.stringify(log)).not.toContain(other);
+      await run(right, async client => {
+        expect(await client.call('put_secret', { name: 'a', description: 'opened again' })).toMatchObject({
+          created: false,
+        });
+      });
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
   });
 });
 
