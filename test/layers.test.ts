@@ -189,7 +189,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: [],
     never: {
       pause: A_PAUSE_IS_A_WAIT,
-      'document step deployment configuration turn': COMPILED_BEFORE_RUN,
+      'document step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -200,7 +200,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: ['language'],
     never: {
       pause: A_PAUSE_IS_A_WAIT,
-      'step deployment configuration turn': COMPILED_BEFORE_RUN,
+      'step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -212,7 +212,7 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       pause: A_PAUSE_IS_A_WAIT,
       'language document': 'what every step promises is said without the words of any one step',
-      'deployment configuration turn': COMPILED_BEFORE_RUN,
+      'deployment configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -224,7 +224,7 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
-      'configuration turn': COMPILED_BEFORE_RUN,
+      'configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: 'an agent is compiled once for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -236,7 +236,7 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
-      turn: COMPILED_BEFORE_RUN,
+      'turn trigger': COMPILED_BEFORE_RUN,
       conversation: 'what is written is written for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -247,7 +247,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: [],
     never: {
       pause: A_PAUSE_IS_A_WAIT,
-      'language document step deployment configuration turn': A_CONVERSATION_IS_A_RECORD,
+      'language document step deployment configuration turn trigger': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
       call: A_CALL_COMES_FROM_OUTSIDE,
@@ -257,7 +257,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: ['step'],
     never: {
       pause: A_PAUSE_IS_A_WAIT,
-      'language document deployment configuration conversation turn call':
+      'language document deployment configuration conversation turn call trigger':
         'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
@@ -265,7 +265,7 @@ const AGENTS: Record<string, LayerRow> = {
   pause: {
     may: ['language', 'document', 'conversation'],
     never: {
-      'step deployment configuration turn': A_PAUSE_IS_A_WAIT,
+      'step deployment configuration turn trigger': A_PAUSE_IS_A_WAIT,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
       call: A_CALL_COMES_FROM_OUTSIDE,
@@ -275,22 +275,34 @@ const AGENTS: Record<string, LayerRow> = {
     may: ['language', 'document', 'step', 'deployment', 'conversation', 'pause'],
     never: {
       configuration: 'a turn runs what is deployed, whoever wrote it',
+      trigger: 'a turn is asked for; it does not know by which way',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
       call: A_CALL_COMES_FROM_OUTSIDE,
+    },
+  },
+  trigger: {
+    may: ['document', 'deployment', 'conversation', 'turn'],
+    never: {
+      pause: A_PAUSE_IS_A_WAIT,
+      'language step configuration':
+        'an intent stands for agents that are deployed, whatever they are made of',
+      call: 'a call names its agent, a managed one its intent; neither takes the way of the other',
+      demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
     },
   },
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
       'file call pause': 'an agent file is text',
-      'language step configuration': 'an agent file is written without knowing how it is read',
+      'language step configuration trigger': 'an agent file is written without knowing how it is read',
     },
   },
   call: {
     may: ['step', 'file', 'turn'],
     never: {
-      'language document deployment configuration':
+      'language document deployment configuration trigger':
         'a call names an agent; how it is made is known to its turns',
       'conversation pause': 'a call has a turn run; what is read of it afterwards is asked elsewhere',
       demo: DEMO_IS_ONE_AGENT,

@@ -1,5 +1,7 @@
 import { OPERATIONS } from '@patchbay/contract/operations';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTriggers } from '../../packages/server/src/agents/trigger/triggers.ts';
+import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { deployAgentFile } from '../../packages/server/src/operations/agents/deploy_agent_file.ts';
 import { discoverAgents } from '../../packages/server/src/operations/agents/discover_agents.ts';
 import { getAgent } from '../../packages/server/src/operations/agents/get_agent.ts';
@@ -49,7 +51,15 @@ describe('an operation answers', () => {
 
   it('discover_agents', async () => {
     const { name, description } = descriptor;
-    expect(published('discover_agents', await discoverAgents(rig.catalogue)(production, call))).toEqual({
+    expect(
+      published(
+        'discover_agents',
+        await discoverAgents(rig.catalogue, createTriggers({ store: rig.store, clock: systemClock }))(
+          production,
+          call,
+        ),
+      ),
+    ).toEqual({
       count: 1,
       agents: [{ agentId: 'hello', name, description, version: 2, status: 'READY', ...production }],
     });

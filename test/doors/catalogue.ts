@@ -56,6 +56,15 @@ export const CATALOGUE: Readonly<Record<string, CataloguedTool>> = {
     arguments: 'filter? environment=production',
     result: 'count agents',
   },
+  chat_managed: {
+    tier: 'converse',
+    arguments: 'intent userId message environment=production',
+    result: `${TALK_RESULT} userId intent`,
+  },
+  list_agent_triggers: { tier: 'author', arguments: '', result: 'count triggers' },
+  create_agent_trigger: { tier: 'author', arguments: 'config', result: 'intent status action' },
+  update_agent_trigger: { tier: 'author', arguments: 'intent config', result: 'intent status action' },
+  delete_agent_trigger: { tier: 'author', arguments: 'intent', result: 'intent status action' },
   read_agent_logs: {
     tier: 'observe',
     tierWithout: { argument: 'conversationId', tier: 'admin' },

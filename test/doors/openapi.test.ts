@@ -406,6 +406,9 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('deploy_agent_file', { file: agentFile('slow', 3_000) });
   await provoke('create_conversation', { agentId: 'slow' });
   await provoke('chat_with_agent', { agentId: 'slow', message: 'x' });
+  const slow = { intent: 'slow', agentDeployments: [{ agentId: 'slow' }] };
+  await provoke('create_agent_trigger', { config: JSON.stringify(slow) });
+  await provoke('chat_managed', { intent: 'slow', userId: 'me', message: 'x' });
   const begun = await provoke('create_conversation', { agentId: 'demo' });
   await provoke('talk_to_agent', {
     agentId: 'demo',
@@ -468,6 +471,26 @@ async function provokeDocuments(provoke: (operationId: string, args: Arguments) 
     for (const agentId of ['nobody', 'demo']) await provoke(operation, { agentId, ...args });
   }
   await provoke('list_agent_resources', { agentId: 'demo', version: 99 });
+  for (const [intent, agentId] of [
+    ['one', 'demo'],
+    ['one', 'demo'],
+    ['two', 'nobody'],
+  ]) {
+    const trigger = { intent, agentDeployments: [{ agentId }] };
+    await provoke('create_agent_trigger', { config: JSON.stringify(trigger) });
+  }
+  const inTest = { intent: 'three', agentDeployments: [{ agentId: 'demo', environment: 'test' }] };
+  await provoke('create_agent_trigger', { config: JSON.stringify(inTest) });
+  await provoke('chat_managed', { intent: 'three', userId: 'me', message: 'x' });
+  for (const agentId of ['demo', 'nobody']) {
+    const trigger = JSON.stringify({ agentDeployments: [{ agentId }] });
+    await provoke('update_agent_trigger', {
+      intent: agentId === 'demo' ? 'nothing' : 'one',
+      config: trigger,
+    });
+  }
+  await provoke('delete_agent_trigger', { intent: 'nothing' });
+  await provoke('chat_managed', { intent: 'nothing', userId: 'me', message: 'x' });
   await provoke('read_workflow', { workflowId: 'nothing' });
   for (const resourceId of ['nothing', 'demo']) {
     const resource = { resourceType: 'dictionaries', resourceId, version: 99 };

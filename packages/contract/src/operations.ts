@@ -63,6 +63,13 @@ import {
   putVariable,
   rotateSecrets,
 } from './operations/secrets.ts';
+import {
+  chatManaged,
+  createAgentTrigger,
+  deleteAgentTrigger,
+  listAgentTriggers,
+  updateAgentTrigger,
+} from './operations/triggers.ts';
 
 /** Every operation of the platform, in the order of lists and reference pages. */
 export const OPERATIONS = [
@@ -102,6 +109,11 @@ export const OPERATIONS = [
   deployAgent,
   getDeploymentStatus,
   undeployAgent,
+  listAgentTriggers,
+  createAgentTrigger,
+  chatManaged,
+  updateAgentTrigger,
+  deleteAgentTrigger,
   listDocs,
   readDocs,
   deployAgentFile,

@@ -16,6 +16,8 @@ import { createTickets } from './agents/file/signed-address.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
 import { createPauses } from './agents/pause/pauses.ts';
 import type { StepType } from './agents/step/step.ts';
+import { createManagedChat } from './agents/trigger/managed-chat.ts';
+import { createTriggers } from './agents/trigger/triggers.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
@@ -188,7 +190,9 @@ export async function createPlatform(
       listInventory: createInventory({ store, catalogue }),
       applyChanges: createApplyChanges({ store, clock }),
       removeAgent: createDeleteAgent({ store, clock }),
-      deployer: createDeployer({ store, stepTypes, clock, logger }),
+      triggers: createTriggers({ store, clock, logger }),
+      admitManaged: createManagedChat({ store, turns, clock }),
+      deployer: createDeployer({ store, stepTypes, references, clock, logger }),
       docs,
       keys,
       ownAgents: createOwnAgents({ store }),

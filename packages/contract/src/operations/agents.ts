@@ -108,6 +108,7 @@ export const discoverAgents = defineOperation({
         version: z.int(),
         status: deploymentStatus,
         environment: z.enum(ENVIRONMENTS),
+        intents: z.array(z.string()).optional().describe('What chat_managed knows it by'),
       }),
     ),
   }),

@@ -70,7 +70,7 @@ export const conversationSnapshotSchema = z.looseObject({
 export type ConversationSnapshot = z.infer<typeof conversationSnapshotSchema>;
 
 /** Answer of the talking tools: a reply, or a status that says why the message was not processed. */
-const talkResult = {
+export const talkResult = {
   conversationId: z.string().optional(),
   agentId: z.string().optional(),
   environment: z.enum(ENVIRONMENTS).optional(),

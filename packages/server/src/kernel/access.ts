@@ -35,6 +35,16 @@ export function mayUseDocument(principal: Principal, document: Owned): boolean {
   return reaches(principal, 'own-or-admin', document.ownerId);
 }
 
+/** To change what an intent stands for: whoever made the trigger, or an admin. */
+export function mayUseTrigger(principal: Principal, trigger: Owned): boolean {
+  return reaches(principal, 'own-or-admin', trigger.ownerId);
+}
+
+/** To send a message as a user: that user, or an admin for them. */
+export function mayTalkFor(principal: Principal, userId: string): boolean {
+  return reaches(principal, 'own-or-admin', userId);
+}
+
 /** To make keys: a person who acts as themselves. A key that could make another would outlive its own end. */
 export function mayMakeKeys(principal: Principal): boolean {
   return principal.via === 'cli';

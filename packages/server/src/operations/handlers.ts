@@ -10,6 +10,8 @@ import type { Deployer } from '../agents/deployment/deployer.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Files } from '../agents/file/files.ts';
 import type { Pauses } from '../agents/pause/pauses.ts';
+import type { AdmitManaged } from '../agents/trigger/managed-chat.ts';
+import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
@@ -79,6 +81,11 @@ import { listVariables } from './secrets/list_variables.ts';
 import { putSecret } from './secrets/put_secret.ts';
 import { putVariable } from './secrets/put_variable.ts';
 import { rotateSecrets } from './secrets/rotate_secrets.ts';
+import { chatManaged } from './triggers/chat_managed.ts';
+import { createAgentTrigger } from './triggers/create_agent_trigger.ts';
+import { deleteAgentTrigger } from './triggers/delete_agent_trigger.ts';
+import { listAgentTriggers } from './triggers/list_agent_triggers.ts';
+import { updateAgentTrigger } from './triggers/update_agent_trigger.ts';
 
 /** Each definition with its function: one row an operation. A definition without a row does not compile. */
 export function createHandlers(parts: {
@@ -93,6 +100,8 @@ export function createHandlers(parts: {
   readonly applyChanges: ApplyChanges;
   readonly removeAgent: DeleteAgent;
   readonly deployer: Deployer;
+  readonly triggers: Triggers;
+  readonly admitManaged: AdmitManaged;
   readonly docs: DocsPages;
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
@@ -105,6 +114,7 @@ export function createHandlers(parts: {
   const {
     documents,
     deployer,
+    triggers,
     turns,
     pauses,
     approvals,
@@ -120,7 +130,7 @@ export function createHandlers(parts: {
     files,
   } = parts;
   return {
-    discover_agents: discoverAgents(catalogue),
+    discover_agents: discoverAgents(catalogue, triggers),
     chat_with_agent: chatWithAgent(turns),
     create_conversation: createConversation(turns),
     talk_to_agent: talkToAgent(turns),
@@ -156,6 +166,11 @@ export function createHandlers(parts: {
     deploy_agent: deployAgent(deployer),
     get_deployment_status: getDeploymentStatus(deployer),
     undeploy_agent: undeployAgent(deployer),
+    chat_managed: chatManaged(parts.admitManaged),
+    create_agent_trigger: createAgentTrigger(triggers),
+    delete_agent_trigger: deleteAgentTrigger(triggers),
+    list_agent_triggers: listAgentTriggers(triggers),
+    update_agent_trigger: updateAgentTrigger(triggers),
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { Fault, PlatformError, toPlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { References } from '../../secrets/references.ts';
 import type { Store } from '../../store/store.ts';
 import { lockAgent } from '../../store/tables/agents.ts';
 import { endActiveConversations, hasActiveConversations } from '../../store/tables/conversations.ts';
@@ -16,7 +17,7 @@ import {
 import { readDescriptor, readDocument } from '../../store/tables/documents.ts';
 import { agentDocument } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
-import type { StepType } from '../step/step.ts';
+import type { LoadDocument, StepType } from '../step/step.ts';
 import { agentNotFound } from './agent-not-found.ts';
 import { compileAgent } from './compiled-agent.ts';
 import { loadFor, requireDocument } from './reach.ts';
@@ -58,10 +59,12 @@ export interface Deployer {
 export function createDeployer(deps: {
   readonly store: Store;
   readonly stepTypes: readonly StepType[];
+  /** Secrets the agent may not have are a reason not to deploy it. */
+  readonly references: Pick<References, 'checkDeployment'>;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
 }): Deployer {
-  const { store, stepTypes, clock, logger } = deps;
+  const { store, stepTypes, references, clock, logger } = deps;
 
   async function versionOf(principal: Principal, { agentId, version }: WantedDeployment): Promise<number> {
     await requireDocument(store.db, principal, { type: 'agent', id: agentId });
@@ -82,7 +85,15 @@ export function createDeployer(deps: {
     }
     try {
       const body = parseStored(agentDocument, document.body);
-      await compileAgent({ agentId, version, body }, loadFor(store.db, principal), stepTypes);
+      const load = loadFor(store.db, principal);
+      const bodies: unknown[] = [body];
+      const loadAndNote: LoadDocument = async ref => {
+        const loaded = await load(ref);
+        bodies.push(loaded);
+        return loaded;
+      };
+      await compileAgent({ agentId, version, body }, loadAndNote, stepTypes);
+      await references.checkDeployment(agentId, bodies);
       return undefined;
     } catch (thrown) {
       if (!(thrown instanceof PlatformError || thrown instanceof Fault)) throw thrown;

@@ -3,6 +3,9 @@ import { toRefusalError } from '../../agents/turn/refusal.ts';
 import type { Turns } from '../../agents/turn/turns.ts';
 import type { OperationCall } from '../bind.ts';
 
+/** What agents are told of a message that comes by an operation (platform.md 1.7). */
+export const OPERATOR_CONTEXT = { mcp: 'true' };
+
 /**
  * One message of an operator: admitted, run, answered. A conversation that cannot take it now answers a status, which is a
  * result and no error; a stale reply is never returned (platform.md 2.2).
@@ -10,14 +13,18 @@ import type { OperationCall } from '../bind.ts';
 export async function talk(
   turns: Turns,
   request: Omit<Parameters<Turns['admitTurn']>[0], 'principal' | 'access' | 'context'>,
-  { principal, signal, progress }: OperationCall,
+  call: OperationCall,
 ): Promise<TalkResult> {
-  const admission = await turns.admitTurn({
-    ...request,
-    principal,
-    access: 'own-or-admin',
-    context: { mcp: 'true' },
-  });
+  const { principal } = call;
+  const context = OPERATOR_CONTEXT;
+  return answerTo(await turns.admitTurn({ ...request, principal, access: 'own-or-admin', context }), call);
+}
+
+/** Runs the turn of an admission, or says why there is none. */
+export async function answerTo(
+  admission: Awaited<ReturnType<Turns['admitTurn']>>,
+  { signal, progress }: OperationCall,
+): Promise<TalkResult> {
   switch (admission.kind) {
     case 'claimed':
       return admission.turn.run({ signal, onEvent: event => progress(event.text) });

@@ -369,6 +369,22 @@ export async function moveConversation(
   return row !== undefined;
 }
 
+/** `STARTING` while its first turn is under way and nobody can read it; `undefined` when there is none of that id. */
+export async function findConversationState(
+  db: Db,
+  id: string,
+): Promise<ConversationState | 'STARTING' | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .select(['state', 'step_count', 'lease_until', NOW.as('now')])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (row.step_count > 0) return row.state as ConversationState;
+  // A first turn whose node went down leaves a row that nobody will read.
+  return row.lease_until !== null && row.lease_until > row.now ? 'STARTING' : undefined;
+}
+
 /** Latest first. */
 export async function listConversations(
   db: Db,

@@ -1,0 +1,70 @@
+import { ENVIRONMENTS } from '@patchbay/contract/environments';
+import { z } from 'zod';
+import type { AgentTrigger } from '../../store/tables/agent-triggers.ts';
+import { listOf } from '../document/fields.ts';
+import { parseStrictly } from '../document/parse-document.ts';
+import { readCallerContext } from '../turn/turn-context.ts';
+
+const MAX_DEPLOYMENTS = 20;
+const MAX_CONTEXT = 20_000;
+
+const intent = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters')
+  // It is a segment of addresses.
+  .refine(text => !/[/?#\\%]/.test(text) && text !== '.' && text !== '..', 'must have no / ? # % \\ in it');
+
+/** EDDI's older words for production (platform.md 1.6). */
+const OLD_PRODUCTION: readonly unknown[] = ['', null, 'unrestricted', 'restricted'];
+
+const environment = z
+  .preprocess(
+    (value): unknown => (OLD_PRODUCTION.includes(value) ? 'production' : value),
+    z.enum(ENVIRONMENTS),
+  )
+  .optional();
+
+/** Reserved names are left out, as they are of what a caller sends. */
+const initialContext = z
+  .record(z.string(), z.unknown())
+  .refine(
+    context => JSON.stringify(context).length <= MAX_CONTEXT,
+    `must have at most ${MAX_CONTEXT} characters as JSON`,
+  )
+  .default({});
+
+const triggerDocument = z.strictObject({
+  intent: intent.optional(),
+  agentDeployments: listOf(
+    z.strictObject({
+      agentId: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters'),
+      environment,
+      initialContext,
+    }),
+    MAX_DEPLOYMENTS,
+  ).min(1, 'must name at least one agent'),
+});
+
+/** A trigger as it is written. */
+export interface TriggerDocument extends Pick<AgentTrigger, 'deployments'> {
+  readonly intent: string | undefined;
+}
+
+/** Throws a `PlatformError` of kind `invalid` that names field, path and known fields. */
+export function parseTrigger(raw: unknown): TriggerDocument {
+  const written = parseStrictly('agent trigger', triggerDocument, raw);
+  return {
+    intent: written.intent,
+    deployments: written.agentDeployments.map(deployment => ({
+      ...deployment,
+      initialContext: withoutReserved(deployment.initialContext),
+    })),
+  };
+}
+
+function withoutReserved(context: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { values } = readCallerContext(context);
+  return Object.fromEntries(Object.entries(context).filter(([name]) => Object.hasOwn(values, name)));
+}
