@@ -516,7 +516,14 @@ async function fillUp() {
   const of = { description: '', created_by: 'x', created_at: 0, modified_by: 'x', modified_at: 0 };
   await platform.platform.store.commit(async db => {
     const { id } = await db.selectFrom('data_keys').select('id').executeTakeFirstOrThrow();
-    const secret = { data_key_id: id, sealed: new Uint8Array(1), checksum: '', allowed_agents: '[]', ...of };
+    const secret = {
+      data_key_id: id,
+      sealed: new Uint8Array(1),
+      checksum: '',
+      allowed_agents: '[]',
+      conversation_id: null,
+      ...of,
+    };
     for (let part = 0; part < 100; part += 1) {
       const names = Array.from({ length: 100 }, (_, index) => `${part}.${index}`);
       await db

@@ -5,6 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Vault } from '../../packages/server/src/secrets/vault.ts';
 import type { Schema } from '../../packages/server/src/store/schema.ts';
+import {
+  firstLease,
+  insertClaimedConversation,
+} from '../../packages/server/src/store/tables/conversations.ts';
 import { dumpTables, newCanary, placesWith } from '../canary.ts';
 import { newVaultKey, startVaultRig, type VaultRig, valueIn } from './vaults.ts';
 
@@ -335,6 +339,41 @@ describe.each(engines)('the vault on %s', engine => {
     expect(await here.remove('a')).toBe(true);
     await vi.waitFor(async () => expect(await valueIn(there, 'a', 'clerk')).toBe('absent'));
     expect(await here.remove('a')).toBe(false);
+  });
+
+  it('keeps what was told in a conversation as long as the conversation, and apart from what people store', async () => {
+    await using rig = await startVaultRig(engine, newVaultKey());
+    const vault = await rig.node();
+    await rig.store.commit(db =>
+      insertClaimedConversation(db, {
+        ...{ lease: firstLease('conv_x'), agentId: 'clerk', agentVersion: 1, environment: 'production' },
+        ...{ userId: 'u', holder: 'node', leaseMs: 1_000, at: 0 },
+      }),
+    );
+    const tell = (name: string) =>
+      vault.put({
+        name: `conv_x.${name}`,
+        value: 'told',
+        allowedAgents: ['clerk'],
+        by: 'u',
+        conversationId: 'conv_x',
+      });
+    for (let count = 0; count < 100; count += 1) await tell(`s${count}`);
+    await expect(tell('one-more')).rejects.toMatchObject({ kind: 'conflict' });
+    await tell('s7');
+    await put(vault, 'stored', 'by a person');
+    expect(await valueIn(vault, 'conv_x.s7', 'clerk')).toBe('told');
+    expect((await vault.list({ after: '', limit: 200 })).map(({ name }) => name)).toEqual(['stored']);
+    expect(await vault.rotate()).toEqual({ count: 101, damaged: [] });
+
+    await rig.store.commit(db =>
+      db
+        .deleteFrom('conversations')
+        .execute()
+        .then(() => {}),
+    );
+    expect(await valueIn(await rig.node(), 'conv_x.s7', 'clerk')).toBe('absent');
+    expect(await valueIn(vault, 'stored')).toBe('by a person');
   });
 
   it('notes to the hour when a secret was last used', async () => {

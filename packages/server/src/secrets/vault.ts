@@ -41,6 +41,7 @@ import {
 import { createVaultKeys, type VaultKeyOptions } from './vault-keys.ts';
 
 const MAX_SECRETS = 10_000;
+const MAX_OF_CONVERSATION = 100;
 /** An opened secret is remembered so long, and this many of them. */
 const OPENED_MS = 300_000;
 const MAX_OPENED = 1_000;
@@ -59,6 +60,8 @@ export interface SecretRequest {
   readonly allowedAgents?: readonly string[] | undefined;
   /** Principal id of who stores it. */
   readonly by: string;
+  /** Where it was told in a conversation: it goes with it, and is not listed. */
+  readonly conversationId?: string | undefined;
 }
 
 /** A secret as it is after it was stored, without its value. */
@@ -267,7 +270,7 @@ export function createVault(deps: {
       }
     },
 
-    async put({ name, value, description, allowedAgents, by }) {
+    async put({ name, value, description, allowedAgents, by, conversationId }) {
       const current = await vaultKey();
       const at = clock.now();
       return store.commit(async db => {
@@ -276,8 +279,9 @@ export function createVault(deps: {
         if (!before && value === undefined) {
           throw new PlatformError('invalid', 'Missing required argument: value. A new secret needs one.');
         }
-        if (!before && (await countSecrets(db)) >= MAX_SECRETS) {
-          throw new PlatformError('conflict', `There are ${MAX_SECRETS} secrets, as many as there may be.`);
+        const most = conversationId === undefined ? MAX_SECRETS : MAX_OF_CONVERSATION;
+        if (!before && (await countSecrets(db, conversationId)) >= most) {
+          throw new PlatformError('conflict', `There are ${most} secrets, as many as there may be.`);
         }
         const plain = value ?? openSealed(before!, current);
         const secret: SecretRecord = {
@@ -295,6 +299,7 @@ export function createVault(deps: {
           ...secret,
           sealed: sealSecret(dataKey, secret, plain),
           dataKeyId: dataKey.id,
+          conversationId,
         });
         return { secret, created: before === undefined };
       });

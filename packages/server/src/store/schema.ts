@@ -37,6 +37,8 @@ export interface Schema {
     /** JSON list of agent ids; empty is every agent. */
     allowed_agents: string;
     description: string;
+    /** The conversation it was told in, and goes with; null for those that people store. */
+    conversation_id: string | null;
     created_by: string;
     created_at: number;
     modified_by: string;

@@ -23,6 +23,7 @@ export const secrets: Migration = {
         checksum ${text} not null,
         allowed_agents ${text} not null,
         description ${text} not null,
+        conversation_id ${text} references conversations (id) on delete cascade,
         created_by ${text} not null,
         created_at ${int} not null,
         modified_by ${text} not null,
@@ -30,6 +31,7 @@ export const secrets: Migration = {
         last_accessed_at ${int}
       ) ${tableEnd}`,
       sql`create index secrets_by_data_key on secrets (data_key_id, name)`,
+      sql`create index secrets_by_conversation on secrets (conversation_id) where conversation_id is not null`,
 
       sql`create table variables (
         name ${text} not null primary key,

@@ -65,7 +65,7 @@ function selectSealed(db: Db) {
     .select(DATA_KEY_COLUMNS);
 }
 
-/** By name; `after` begins behind that one. */
+/** Those that people have stored, by name; `after` begins behind that one. */
 export async function listSecrets(
   db: Db,
   options: { readonly after: string; readonly limit: number },
@@ -73,6 +73,7 @@ export async function listSecrets(
   const rows = await db
     .selectFrom('secrets')
     .select(SHOWN)
+    .where('conversation_id', 'is', null)
     .where('name', '>', options.after)
     .orderBy('name')
     .limit(options.limit)
@@ -100,10 +101,12 @@ export async function findGrants(
   return grants;
 }
 
-export async function countSecrets(db: Db): Promise<number> {
+/** Those of a conversation, or those that people have stored. */
+export async function countSecrets(db: Db, conversationId: string | undefined): Promise<number> {
   const row = await db
     .selectFrom('secrets')
     .select(eb => eb.fn.countAll().as('count'))
+    .where('conversation_id', conversationId === undefined ? 'is' : '=', conversationId ?? null)
     .executeTakeFirstOrThrow();
   return Number(row.count);
 }
@@ -111,7 +114,11 @@ export async function countSecrets(db: Db): Promise<number> {
 /** Inserts it, or replaces what is there of that name but for who made it when. */
 export async function upsertSecret(
   db: Db,
-  secret: SecretRecord & { readonly sealed: Uint8Array; readonly dataKeyId: string },
+  secret: SecretRecord & {
+    readonly sealed: Uint8Array;
+    readonly dataKeyId: string;
+    readonly conversationId: string | undefined;
+  },
 ): Promise<void> {
   const changing = {
     data_key_id: secret.dataKeyId,
@@ -127,6 +134,7 @@ export async function upsertSecret(
     .values({
       name: secret.name,
       ...changing,
+      conversation_id: secret.conversationId ?? null,
       created_by: secret.createdBy,
       created_at: secret.createdAt,
       last_accessed_at: secret.lastAccessedAt ?? null,
