@@ -10,6 +10,7 @@ import {
   type AgentFiles,
   createAgentFiles,
 } from '../../packages/server/src/agents/deployment/agent-files.ts';
+import { createCapabilities } from '../../packages/server/src/agents/deployment/capabilities.ts';
 import { type Catalogue, createCatalogue } from '../../packages/server/src/agents/deployment/catalogue.ts';
 import {
   createDeployments,
@@ -66,6 +67,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       maxInputChars: 200_000,
       idempotencyHours: 24,
       deploymentEnv: 'development',
+      capabilities: createCapabilities({ store }),
       ...overrides,
       ...more,
     });

@@ -7,6 +7,7 @@ import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
+import { createCapabilities } from './agents/deployment/capabilities.ts';
 import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployer } from './agents/deployment/deployer.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
@@ -162,6 +163,7 @@ export async function createPlatform(
     maxInputChars: config.conversation.maxInputChars,
     idempotencyHours: config.idempotency.hours,
     deploymentEnv: config.deployment.env,
+    capabilities: createCapabilities({ store }),
     onTurnEnd: metrics.turn,
   });
   const address = createPublicAddress(config.publicUrl);

@@ -98,6 +98,11 @@ export function agentMayUseSecret(
   return allowedAgents.length === 0 || allowedAgents.includes('*') || allowedAgents.includes(agentId);
 }
 
+/** Agents an agent may find by what they can do: those of its owner. */
+export function scopeOfAgent(agent: Owned): Scope {
+  return { kind: 'owned', ownerId: agent.ownerId };
+}
+
 function reaches(principal: Principal, access: Access, ownerId: string): boolean {
   return ownerId === principal.id || (access === 'own-or-admin' && isAdmin(principal));
 }

@@ -1,6 +1,6 @@
 import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
-import { type AgentDocument, hitlConfig } from './agent.ts';
+import { type AgentDocument, capabilitiesField, hitlConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
@@ -18,6 +18,8 @@ const agentFile = z.strictObject({
   mcp_enabled: z.boolean().default(false),
   /** How long a turn waits for an approval, and what then. */
   hitlConfig: hitlConfig.optional(),
+  /** What it can do for others: rules of the owner's agents find it by that. */
+  capabilities: capabilitiesField.optional(),
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
   rules: rulesDocument.body,
@@ -82,5 +84,6 @@ export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument
   return {
     workflows: [formatDocumentUri({ type: 'workflow', id: file.agent, version: workflowVersion })],
     ...(file.hitlConfig && { hitlConfig: file.hitlConfig }),
+    ...(file.capabilities && { capabilities: file.capabilities }),
   };
 }

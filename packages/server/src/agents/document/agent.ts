@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../language/duration.ts';
 import type { DocumentSchema } from './document-type.ts';
-import { listOf, withOldNames } from './fields.ts';
+import { listOf, nameField, tooMany, withOldNames } from './fields.ts';
 import { referenceTo } from './references.ts';
 
 const MAX_WORKFLOWS = 20;
@@ -36,6 +36,32 @@ export const hitlConfig = z
 
 export type HitlConfig = z.output<typeof hitlConfig>;
 
+const MAX_CAPABILITIES = 50;
+const MAX_ATTRIBUTES = 50;
+
+/** What an agent can do for others, and how well. */
+const capability = z.strictObject({
+  skill: nameField,
+  confidence: z.enum(['high', 'medium', 'low']).default('medium'),
+  attributes: z
+    .record(
+      nameField,
+      z.union([z.string().max(1_000, tooMany(1_000, 'characters')), z.number(), z.boolean()]),
+    )
+    .refine(members => Object.keys(members).length <= MAX_ATTRIBUTES, tooMany(MAX_ATTRIBUTES, 'attributes'))
+    .optional(),
+});
+
+export const capabilitiesField = listOf(capability, MAX_CAPABILITIES);
+
+/** What an agent document says its agent can do; nothing when it says nothing that can be read. */
+export function capabilitiesIn(body: unknown): z.output<typeof capabilitiesField> {
+  const parsed = capabilitiesField.safeParse(
+    (body as { readonly capabilities?: unknown } | null)?.capabilities,
+  );
+  return parsed.success ? parsed.data : [];
+}
+
 /** What an agent is made of: its workflows, run in this order (platform.md 1.4). */
 export const agentDocument = {
   type: 'agent',
@@ -43,6 +69,7 @@ export const agentDocument = {
     z.strictObject({
       workflows: listOf(referenceTo('workflow'), MAX_WORKFLOWS),
       description: z.string().max(2_000, 'must have at most 2000 characters').optional(),
+      capabilities: capabilitiesField.optional(),
       hitlConfig: hitlConfig.optional(),
     }),
     { packages: 'workflows' },

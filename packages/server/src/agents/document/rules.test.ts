@@ -101,6 +101,11 @@ describe('a rules document', () => {
       'must give "equals" or "contains"',
     ],
     [
+      'an unknown strategy',
+      withConditions({ type: 'capabilityMatch', configs: { skill: 'x', strategy: 'best' } }),
+      'must be highest_confidence, round_robin, all or a template',
+    ],
+    [
       'a media type that is none',
       withConditions({ type: 'contentTypeMatcher', configs: { mimeType: 'png' } }),
       'must be a media type',
@@ -186,6 +191,7 @@ describe('a rules document', () => {
   const nested = (count: number, condition: object) => [
     { type: 'negation', conditions: Array.from({ length: count - 1 }, () => condition) },
   ];
+  const skilled = { type: 'capabilityMatch', configs: { skill: 'x' } };
   const ever = { type: 'actionmatcher', configs: { actions: 'a', occurrence: 'never' } };
   it.each([
     ['groups', groups(200), groups(201), 'at most 200 entries'],
@@ -201,6 +207,12 @@ describe('a rules document', () => {
       groups(1, rules(4, nested(26, ever))),
       groups(1, rules(4, nested(27, ever))),
       'at most 100 conditions with anyStep or never together',
+    ],
+    [
+      'questions about skills',
+      withConditions(...Array(20).fill(skilled)),
+      withConditions(...Array(21).fill(skilled)),
+      'at most 20 conditions of type capabilityMatch together',
     ],
     ['rules that ask for each other in a row', chain(101), chain(102), 'at most 100 links'],
     [

@@ -19,6 +19,8 @@ const MAX_RULES = 2_000;
 const MAX_CONDITIONS = 10_000;
 /** Each is kept with every conversation. */
 const MAX_LOOK_BACKS = 100;
+/** Each asks the store in every turn. */
+const MAX_CAPABILITY_MATCHES = 20;
 /** Rules that ask for each other in a row. */
 const MAX_CHAIN = 100;
 const MAX_ACTIONS = 20;
@@ -136,6 +138,25 @@ const dependency = z.strictObject({
   configs: z.strictObject({ reference: nameField }),
 });
 
+const STRATEGIES = ['highest_confidence', 'round_robin', 'all'];
+
+const capabilityMatch = z.strictObject({
+  type: z.literal('capabilityMatch'),
+  configs: z.strictObject({
+    /** A template, as the strategy may be. */
+    skill: z.string().trim().min(1, 'must not be empty').max(MAX_VALUE, tooMany(MAX_VALUE, 'characters')),
+    strategy: z
+      .string()
+      .max(MAX_VALUE, tooMany(MAX_VALUE, 'characters'))
+      .refine(
+        text => STRATEGIES.includes(text) || text.includes('{{'),
+        `must be ${STRATEGIES.join(', ')} or a template`,
+      )
+      .default('highest_confidence'),
+    minResults: wholeNumber.default(1),
+  }),
+});
+
 const deploymentContext = z.strictObject({
   type: z.literal('deploymentContext'),
   configs: z
@@ -166,6 +187,7 @@ const LEAVES = [
   sizeMatcher,
   occurrenceCondition,
   dependency,
+  capabilityMatch,
   contentTypeMatcher,
   deploymentContext,
 ] as const;
@@ -302,6 +324,9 @@ export const rulesDocument = {
         context.addIssue(tooMany(MAX_CONDITIONS, 'conditions together'));
       if (conditions.filter(looksBack).length > MAX_LOOK_BACKS) {
         context.addIssue(tooMany(MAX_LOOK_BACKS, 'conditions with anyStep or never together'));
+      }
+      if (conditions.filter(({ type }) => type === 'capabilityMatch').length > MAX_CAPABILITY_MATCHES) {
+        context.addIssue(tooMany(MAX_CAPABILITY_MATCHES, 'conditions of type capabilityMatch together'));
       }
       const problem = dependencyProblem(rules);
       if (problem !== undefined) context.addIssue(problem);

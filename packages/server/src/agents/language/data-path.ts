@@ -28,6 +28,7 @@ export const DATA_SHAPE = {
       httpCalls: OPEN,
       hitlDecision: OPEN,
       hitlDecisionNote: OPEN,
+      capabilityMatch: { results: OPEN },
     },
     last: LAST,
     previous: LAST,

@@ -115,6 +115,12 @@ export type EffectOutcome<T> =
   /** An earlier run of the turn was cut off while it was under way: it may have happened or not, and is not done again. */
   | { readonly kind: 'unknown' };
 
+/** An agent that says it has a skill. */
+export interface CapableAgent {
+  readonly agentId: string;
+  readonly confidence: 'high' | 'medium' | 'low';
+}
+
 /** What a step may use besides the memory. */
 export interface StepTools {
   /**
@@ -129,6 +135,8 @@ export interface StepTools {
   readonly budget: TurnBudget;
   /** What kind of installation this is, as its settings say, such as `development`. */
   readonly deploymentEnv: string;
+  /** Deployed agents that this one may find and that say they have the skill, by id. */
+  capabilities(skill: string): Promise<readonly CapableAgent[]>;
   readonly conversation: {
     readonly conversationId: string;
     readonly agentId: string;

@@ -251,6 +251,7 @@ function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: Ab
     clock: deps.clock,
     signal,
     deploymentEnv: deps.deploymentEnv,
+    capabilities: skill => deps.capabilities.find(skill, claim),
     budget: createTurnBudget({ clock: deps.clock, signal, turnstile: deps.turnstile }),
     conversation: {
       conversationId: claim.lease.conversationId,

@@ -9,6 +9,7 @@ import { deleteExpiredIdempotencyKeys, moveIdempotencyKey } from '../../store/ta
 import { addJob } from '../../store/tables/jobs.ts';
 import { findPause } from '../../store/tables/pauses.ts';
 import { claimCheckpoint, listCutOffTurns } from '../../store/tables/turn-checkpoints.ts';
+import type { Capabilities } from '../deployment/capabilities.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { Deployments } from '../deployment/deployments.ts';
 import { CONTINUE_TURN } from '../pause/jobs.ts';
@@ -42,6 +43,8 @@ export interface TurnDeps {
   readonly maxInputChars: number;
   /** What kind of installation this is: conditions may ask for it. */
   readonly deploymentEnv: string;
+  /** Finds agents by what they can do. */
+  readonly capabilities: Capabilities;
   /** How long an answer is kept for repeats of the call. */
   readonly idempotencyHours: number;
   /** Told how each turn ended and how many milliseconds it took. */

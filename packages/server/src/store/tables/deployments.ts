@@ -240,6 +240,50 @@ export async function listDeployments(
   return rows.map(row => ({ ...toDeployment(row), descriptor: toDescriptor(row) }));
 }
 
+/** What agents are, in the latest version deployed in an environment, by id. Only those whose body contains a text, as JSON. */
+export async function listDeployedBodies(
+  db: Db,
+  filter: {
+    readonly environment: Environment;
+    readonly scope: Scope;
+    readonly containing: string;
+    readonly limit: number;
+  },
+): Promise<{ readonly agentId: string; readonly body: unknown }[]> {
+  const { environment, scope, containing, limit } = filter;
+  let query = db
+    .selectFrom('deployments')
+    .innerJoin('agents', 'agents.id', 'deployments.agent_id')
+    .innerJoin('documents', join =>
+      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
+    )
+    .innerJoin('document_versions', join =>
+      join
+        .onRef('document_versions.id', '=', 'agents.id')
+        .on('document_versions.type', '=', 'agent')
+        .onRef('document_versions.version', '=', 'deployments.agent_version'),
+    )
+    .select(['deployments.agent_id', 'document_versions.body'])
+    .where('deployments.environment', '=', environment)
+    .where('documents.deleted', '=', 0)
+    .where('document_versions.body', 'like', `%${containing}%`)
+    .where(eb =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('deployments as later')
+            .select('later.agent_id')
+            .whereRef('later.agent_id', '=', 'deployments.agent_id')
+            .whereRef('later.environment', '=', 'deployments.environment')
+            .whereRef('later.agent_version', '>', 'deployments.agent_version'),
+        ),
+      ),
+    );
+  if (scope.kind === 'owned') query = query.where('agents.owner_id', '=', scope.ownerId);
+  const rows = await query.orderBy('deployments.agent_id').limit(limit).execute();
+  return rows.map(row => ({ agentId: row.agent_id, body: JSON.parse(row.body) as unknown }));
+}
+
 function toDeployment(
   row: Pick<Schema['deployments'], 'environment' | 'agent_id' | 'agent_version' | 'status'>,
 ): Deployment {

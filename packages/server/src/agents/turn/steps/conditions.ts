@@ -9,8 +9,9 @@ import {
   printExpression,
 } from '../../language/expression.ts';
 import type { PastStep, StepTools, TurnBudget, TurnMemory } from '../../step/step.ts';
+import { askForSkill, type CapableIds, type SkillQuestion } from './capable-agents.ts';
 import { timesOf } from './counts.ts';
-import { turnData } from './turn-data.ts';
+import { CAPABLE_AGENTS, turnData } from './turn-data.ts';
 
 /** How a condition came out (platform.md 3.3). Only SUCCESS lets a rule fire. */
 export type ConditionState = 'SUCCESS' | 'FAIL' | 'NOT_EXECUTED' | 'ERROR';
@@ -23,6 +24,7 @@ export interface TurnView {
   readonly last: StepFacts | undefined;
   /** How the rules of a name came out that others have asked for in this turn. */
   readonly asked: Map<string, ConditionState>;
+  readonly capable: readonly CapableIds[];
 }
 
 export type Condition = (turn: TurnView) => ConditionState;
@@ -47,15 +49,18 @@ export interface RuleSet {
   readonly lookBacks: LookBacks;
   /** The conditions of the rules of each name, for those that depend on them. */
   readonly rules: Map<string, Condition[]>;
+  /** What has to be asked before the rules begin; each is answered at its place in `TurnView.capable`. */
+  readonly skills: SkillQuestion[];
 }
 
-export function viewTurn(memory: TurnMemory, tools: StepTools): TurnView {
+export function viewTurn(memory: TurnMemory, tools: StepTools, capable: readonly CapableIds[]): TurnView {
   return {
     memory,
     tools,
     now: factsOf(memory),
     last: memory.last && factsOf(memory.last),
     asked: new Map(),
+    capable,
   };
 }
 
@@ -109,6 +114,8 @@ export function compileCondition(document: ConditionDocument, set: RuleSet): Con
       return occurrence(document.configs);
     case 'dependency':
       return dependency(document.configs.reference, set.rules);
+    case 'capabilityMatch':
+      return capabilityMatch(document.configs, set.skills);
     case 'contentTypeMatcher':
       return contentTypeMatcher(document.configs);
     case 'deploymentContext':
@@ -285,6 +292,18 @@ function dependency(reference: string, rules: RuleSet['rules']): Condition {
       turn.asked.set(reference, state);
     }
     return state;
+  };
+}
+
+/** The agents that were found are remembered where enough were. */
+function capabilityMatch(configs: Configs<'capabilityMatch'>, skills: SkillQuestion[]): Condition {
+  const place = skills.push(askForSkill(configs)) - 1;
+  return ({ memory, capable }) => {
+    const found = capable[place];
+    if (found === undefined) return 'ERROR';
+    if (found.length < Math.max(configs.minResults, 1)) return 'FAIL';
+    memory.remember(CAPABLE_AGENTS, found);
+    return 'SUCCESS';
   };
 }
 

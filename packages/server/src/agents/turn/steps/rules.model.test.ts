@@ -24,6 +24,9 @@ interface World {
   readonly fired: Readonly<Record<string, number>>;
 }
 
+/** Who can do what. */
+const CAPABLE: Readonly<Record<string, string[]>> = { cook: ['ann', 'bob'], sing: ['ann'] };
+
 const oneOf = (yes: boolean): State => (yes ? 'SUCCESS' : 'FAIL');
 
 /** Facts are single letters, patterns letters and `*`: a list of patterns is a regular expression over them. */
@@ -88,6 +91,8 @@ function naive(condition: ConditionDocument, world: World): State {
       const named = rules.filter(rule => rule.name === condition.configs.reference);
       return oneOf(named.some(rule => holds(rule.conditions, world) === 'SUCCESS'));
     }
+    case 'capabilityMatch':
+      return oneOf(CAPABLE[condition.configs.skill]!.length >= condition.configs.minResults);
     case 'contentTypeMatcher': {
       const { mimeType, minCount } = condition.configs;
       const wanted = turn.attachments.filter(
@@ -179,6 +184,9 @@ const leaf = fc.oneof(
   fc
     .constantFrom('development', 'production')
     .map(when => ({ type: 'deploymentContext', configs: { when } })),
+  fc
+    .record({ skill: fc.constantFrom('cook', 'sing'), minResults: fc.constantFrom(1, 2) })
+    .map(configs => ({ type: 'capabilityMatch', configs })),
   // Becomes the name of an earlier rule, so that no loop can arise.
   fc.nat().map(reference => ({ type: 'dependency', configs: { reference } })),
 );
@@ -279,7 +287,9 @@ describe('the rule engine', () => {
         fc.dictionary(name, fc.integer({ min: 1, max: 3 })),
         async (rules, now, earlier, fired) => {
           const compiled = compileRules(rules);
-          const tools = testTools();
+          const capabilities = async (skill: string) =>
+            CAPABLE[skill]!.map(agentId => ({ agentId, confidence: 'high' as const }));
+          const tools = { ...testTools(), capabilities };
           const memory = testMemory({ ...now, last: earlier.at(-1), counters: { rules: { ...fired } } });
           for (const step of earlier) compiled.noteTurn?.(step, memory.counters, tools.budget);
           await compiled.run(memory, tools);

@@ -423,6 +423,61 @@ describe('dependency', () => {
   });
 });
 
+describe('capabilityMatch', () => {
+  const can = (configs: object) => ({ type: 'capabilityMatch', configs });
+  const found = [
+    { agentId: 'ann', confidence: 'low' },
+    { agentId: 'bob', confidence: 'high' },
+    { agentId: 'eve', confidence: 'medium' },
+  ] as const;
+  const asked: string[] = [];
+  const tools = {
+    ...testTools(),
+    capabilities: async (skill: string) => {
+      asked.push(skill);
+      return skill === 'translate' ? found : [];
+    },
+  };
+
+  /** The agents that were found, or nothing when no condition held. */
+  async function match(rules: ReturnType<typeof compile>, start: Memory = {}) {
+    const memory = testMemory({ input: 'x', ...start });
+    await rules.run(memory, tools);
+    const remembered = rememberedAs(memory, 'capabilityMatch.results');
+    expect(memory.actions.length > 0).toBe(remembered.length > 0);
+    return remembered[0];
+  }
+  const one = (...conditions: object[]) => compile(group([rule('it', ...conditions)]));
+
+  it('finds agents by a skill, arranged by the strategy', async () => {
+    expect(await match(one(can({ skill: 'translate' })))).toEqual(['bob', 'eve', 'ann']);
+    const all = { skill: 'translate', strategy: 'all', minResults: '3' };
+    expect(await match(one(can(all)))).toEqual(['ann', 'bob', 'eve']);
+    expect(await match(one(can({ skill: 'translate', minResults: 4 })))).toBeUndefined();
+    expect(await match(one(can({ skill: 'sing' })))).toBeUndefined();
+    const inTurn = one(can({ skill: 'translate', strategy: 'round_robin' }));
+    const firsts = [];
+    for (let i = 0; i < 4; i++) firsts.push(((await match(inTurn)) as string[])[0]);
+    expect(firsts).toEqual(['ann', 'bob', 'eve', 'ann']);
+  });
+
+  it('takes skill and strategy from the turn, and asks once for each skill', async () => {
+    const start = { context: { skill: 'translate', how: 'all', wrong: 'best' } };
+    const templates = can({ skill: '{{ context.skill }}', strategy: '{{ context.how }}' });
+    expect(await match(one(templates), start)).toEqual(['ann', 'bob', 'eve']);
+    expect(await match(one(can({ skill: '{{ context.missing }}' })), start)).toBeUndefined();
+    const wrong = can({ skill: 'translate', strategy: '{{ context.wrong }}' });
+    // An error is no failure: what negates it does not hold either.
+    expect(await match(one({ type: 'negation', conditions: [wrong] }), start)).toBeUndefined();
+    asked.length = 0;
+    await match(one(can({ skill: 'translate' }), can({ skill: 'translate', strategy: 'all' })));
+    expect(asked).toEqual(['translate']);
+    expect(() => one(can({ skill: '{{ contex.skill }}' }))).toThrow(
+      'a template of capabilityMatch is not valid: names "contex"',
+    );
+  });
+});
+
 describe('contentTypeMatcher', () => {
   it('counts the files of the message whose type fits', async () => {
     const file = (contentType: string) => ({ fileId: 'file_a', contentType, size: 1 });

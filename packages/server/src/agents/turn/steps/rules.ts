@@ -1,10 +1,12 @@
 import { type RulesDocument, rulesDocument } from '../../document/rules.ts';
 import { parseExpression } from '../../language/expression.ts';
 import type { CompiledStep, StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
+import { type CapableIds, findCapable } from './capable-agents.ts';
 import { allOf, compileCondition, factsOf, type RuleSet, viewTurn } from './conditions.ts';
 import { timesOf } from './counts.ts';
 import { inSlices, type Sliced } from './in-slices.ts';
 import { loadStepDocument } from './step-config.ts';
+import { createTemplateCache } from './template.ts';
 
 /**
  * Raises actions. Groups are evaluated in order and each may contribute: the first rule that holds, or every one with
@@ -18,9 +20,13 @@ export const rulesStep: StepType = {
   },
 };
 
+/** More than conditions with templates may be in one document. */
+const CACHED_TEMPLATES = 100;
+
 export function compileRules(document: RulesDocument): CompiledStep {
   const { appendActions, expressionsAsActions } = document;
-  const set: RuleSet = { lookBacks: new Map(), rules: new Map() };
+  const set: RuleSet = { lookBacks: new Map(), rules: new Map(), skills: [] };
+  const templates = createTemplateCache(CACHED_TEMPLATES);
   const groups = document.behaviorGroups.map(({ executionStrategy, rules }) => ({
     firstOnly: executionStrategy === 'executeUntilFirstSuccess',
     rules: rules.map(({ name, actions, conditions }) => {
@@ -31,8 +37,12 @@ export function compileRules(document: RulesDocument): CompiledStep {
     }),
   }));
 
-  function* evaluate(memory: TurnMemory, tools: StepTools): Sliced<StepResult> {
-    const turn = viewTurn(memory, tools);
+  function* evaluate(
+    memory: TurnMemory,
+    tools: StepTools,
+    capable: readonly CapableIds[],
+  ): Sliced<StepResult> {
+    const turn = viewTurn(memory, tools, capable);
     const actions = new Set(appendActions ? memory.actions : []);
     if (expressionsAsActions) for (const name of namesOf(memory.expressions)) actions.add(name);
     const fired: string[] = [];
@@ -58,7 +68,12 @@ export function compileRules(document: RulesDocument): CompiledStep {
   }
 
   return {
-    run: (memory, tools) => inSlices(evaluate(memory, tools), tools.budget),
+    run(memory, tools) {
+      if (set.skills.length === 0) return inSlices(evaluate(memory, tools, []), tools.budget);
+      return findCapable(set.skills, templates, memory, tools).then(capable =>
+        inSlices(evaluate(memory, tools, capable), tools.budget),
+      );
+    },
     noteTurn(turn, { seen }, budget) {
       const facts = factsOf(turn);
       for (const [key, matches] of set.lookBacks) {

@@ -57,6 +57,7 @@ export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): S
     signal,
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
     deploymentEnv: 'development',
+    capabilities: async () => [],
     conversation: {
       conversationId,
       agentId: 'demo',

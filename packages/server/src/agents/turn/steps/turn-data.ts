@@ -2,6 +2,9 @@ import { toTranscript } from '../../conversation/transcript.ts';
 import type { DATA_SHAPE } from '../../language/data-path.ts';
 import type { StepTools, TurnMemory } from '../../step/step.ts';
 
+/** Where the ids of the agents stay that a condition found by what they can do. */
+export const CAPABLE_AGENTS = 'capabilityMatch.results';
+
 /** What a turn offers under the names of `DATA_SHAPE`. */
 export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<string, unknown>> {
   const { input, expressions, intents, actions, output, quickReplies, calls } = memory;
@@ -15,6 +18,9 @@ export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<
       current: {
         ...{ input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
         ...{ hitlDecision: memory.decision?.verdict, hitlDecisionNote: memory.decision?.note },
+        get capabilityMatch() {
+          return { results: memory.remembered.findLast(({ key }) => key === CAPABLE_AGENTS)?.value };
+        },
       },
       last: memory.last,
       previous: memory.last,
