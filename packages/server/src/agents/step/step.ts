@@ -42,6 +42,14 @@ export interface Attachment {
 /** How long a property lasts: this turn, or as long as the conversation. */
 export type PropertyScope = 'step' | 'conversation';
 
+/** See `TurnMemory.settled`. */
+export interface Settled {
+  /** Has what was injected been said? */
+  readonly injected: boolean;
+  readonly output: readonly number[];
+  readonly quickReplies: readonly number[];
+}
+
 /** What a value of the context is meant as (platform.md 1.7). */
 export type ContextType = 'string' | 'expressions' | 'object' | 'array';
 
@@ -87,6 +95,8 @@ export interface TurnMemory {
     readonly output: readonly OutputItem[];
     readonly quickReplies: readonly QuickReply[];
   };
+  /** Which bubbles and quick replies are no templates, by their places: injected ones, and ones that are rendered. */
+  settled: Settled;
   /** Keeps a value under its key in this turn's record. */
   remember(key: string, value: unknown): void;
   readonly remembered: readonly StepDatum[];

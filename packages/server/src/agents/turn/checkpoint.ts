@@ -2,7 +2,7 @@ import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conver
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import type { KeyOfCall } from '../../store/tables/idempotency-keys.ts';
-import type { Attachment, Counters, PastStep, QuickReply } from '../step/step.ts';
+import type { Attachment, Counters, PastStep, QuickReply, Settled } from '../step/step.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createTurnMemory, type RunningMemory } from './turn-memory.ts';
 
@@ -52,17 +52,18 @@ interface MemorySnapshot {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly kept: Readonly<Record<string, unknown>>;
   readonly context: TurnContext;
+  readonly settled: Settled;
   readonly attachments: readonly Attachment[];
   readonly remembered: readonly StepDatum[];
 }
 
 export function snapshotMemory(memory: RunningMemory): MemorySnapshot {
   const { input, expressions, intents, actions, output, quickReplies, counters, past } = memory;
-  const { calls, properties, kept, attachments, remembered } = memory;
+  const { calls, properties, kept, settled, attachments, remembered } = memory;
   const context = { values: memory.context, types: memory.contextTypes, injected: memory.injected };
   return {
     ...{ input, expressions, intents, actions, output, quickReplies, counters, past },
-    ...{ calls, properties, kept, context, attachments, remembered },
+    ...{ calls, properties, kept, context, settled, attachments, remembered },
   };
 }
 

@@ -55,7 +55,8 @@ export function createTurnMemory(start: {
   let characters: number | undefined;
   return {
     input: isSecret ? SECRET_PLACEHOLDER : start.input,
-    secretInput: isSecret ? start.input : undefined,
+    // Of a turn that was taken up again only the placeholder is left.
+    secretInput: isSecret && start.input !== SECRET_PLACEHOLDER ? start.input : undefined,
     expressions: [],
     intents: [],
     actions: start.input === undefined ? [CONVERSATION_START] : [],
@@ -83,6 +84,7 @@ export function createTurnMemory(start: {
     context: values,
     contextTypes: types,
     injected,
+    settled: { injected: false, output: [], quickReplies: [] },
     workflowId: undefined,
     decision: undefined,
     remembered,

@@ -31,7 +31,7 @@ export function compileOutput(document: OutputDocument): CompiledStep {
   const levelsOf = groupByAction(document);
   return {
     run(memory, { conversation, budget }) {
-      inject(memory, budget);
+      if (hasInjected(memory)) inject(memory, budget);
       for (const action of memory.actions) {
         const times = timesOf(memory.counters.actions, action);
         const level = levelsOf.get(action)?.find(({ timesOccurred }) => timesOccurred <= times);
@@ -45,21 +45,28 @@ export function compileOutput(document: OutputDocument): CompiledStep {
   };
 }
 
-/** What the caller has the agent say comes first, once, however many output steps there are. */
-function inject(memory: TurnMemory, budget: TurnBudget): void {
-  const { output, quickReplies } = memory.injected;
-  if (output.length + quickReplies.length === 0 || isSaid(memory)) return;
-  refuseTooMuch(memory, output.length, quickReplies.length);
-  budget.write(JSON.stringify(memory.injected).length);
-  memory.output.push(...output);
-  memory.quickReplies.push(...quickReplies);
+function hasInjected({ injected }: TurnMemory): boolean {
+  return injected.output.length + injected.quickReplies.length > 0;
 }
 
-function isSaid({ injected, output, quickReplies }: TurnMemory): boolean {
-  return (
-    injected.output.some(item => output.includes(item)) ||
-    injected.quickReplies.some(reply => quickReplies.includes(reply))
-  );
+/** What the caller has the agent say comes first, once, however many output steps there are. */
+function inject(memory: TurnMemory, budget: TurnBudget): void {
+  const { injected, settled, output, quickReplies } = memory;
+  if (settled.injected) return;
+  refuseTooMuch(memory, injected.output.length, injected.quickReplies.length);
+  budget.write(JSON.stringify(injected).length);
+  // No templates: they would read the agent's data.
+  memory.settled = {
+    injected: true,
+    output: [...settled.output, ...placesAfter(output, injected.output)],
+    quickReplies: [...settled.quickReplies, ...placesAfter(quickReplies, injected.quickReplies)],
+  };
+  output.push(...injected.output);
+  quickReplies.push(...injected.quickReplies);
+}
+
+function placesAfter(list: readonly unknown[], added: readonly unknown[]): number[] {
+  return added.map((_, i) => list.length + i);
 }
 
 /** An entry alone is within the limits; several that speak in one turn may not be. */

@@ -101,6 +101,17 @@ describe('templating', () => {
     );
   });
 
+  it('renders no text twice, so that what a person said is never rendered', async () => {
+    const compiled = await templatingStep.compile({ type: 'templating' }, async () => undefined);
+    const memory = testMemory({ input: '{{ userInfo.userId }}', output: [text('You said {{ input }}')] });
+    memory.quickReplies = [{ value: '{{ input }}' }];
+    for (let i = 0; i < 2; i++) await compiled.run(memory, testTools());
+    memory.output.push(text('More: {{ memory.current.actions.size }}'));
+    await compiled.run(memory, testTools());
+    expect(memory.output).toEqual([text('You said {{ userInfo.userId }}'), text('More: 0')]);
+    expect(memory.quickReplies).toEqual([{ value: '{{ userInfo.userId }}' }]);
+  });
+
   it('renders items of any type and the values of quick replies, and what was remembered of them', async () => {
     const compiled = await templatingStep.compile({ type: 'templating' }, async () => undefined);
     const plain = text('plain');

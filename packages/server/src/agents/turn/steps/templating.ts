@@ -24,20 +24,21 @@ export const templatingStep: StepType = {
       const turn = { now: tools.clock.now(), budget: tools.budget };
       const renderText: Render = text => templates.render(text, data, turn);
       const rendered = new Map<unknown, unknown>();
-      const injected = new Set<unknown>([...memory.injected.output, ...memory.injected.quickReplies]);
+      const { settled } = memory;
       const output = [];
-      for (const item of memory.output) {
-        // What a caller has the agent say is no template: it would read the agent's data.
-        if (injected.has(item)) output.push(item);
+      for (const [i, item] of memory.output.entries()) {
+        if (settled.output.includes(i)) output.push(item);
         else output.push(keep(rendered, item, yield* renderItem(item, renderText)));
       }
       const quickReplies = [];
-      for (const reply of memory.quickReplies) {
-        if (injected.has(reply)) quickReplies.push(reply);
+      for (const [i, reply] of memory.quickReplies.entries()) {
+        if (settled.quickReplies.includes(i)) quickReplies.push(reply);
         else quickReplies.push(keep(rendered, reply, yield* renderReply(reply, renderText)));
       }
       memory.output = output;
       memory.quickReplies = quickReplies;
+      // What a person said stands in them, and is no template of another templating step either.
+      memory.settled = { ...settled, output: [...output.keys()], quickReplies: [...quickReplies.keys()] };
       for (const datum of memory.remembered) {
         // The template itself is the author's business: readers of the conversation see what was said.
         if (rendered.has(datum.value)) datum.value = rendered.get(datum.value);
