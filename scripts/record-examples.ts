@@ -18,6 +18,8 @@ type Answers = (name: OperationName) => Readonly<Record<string, unknown>>;
 /** Where the definition has no example: only earlier answers can give the ids. And where its example has another answer each time. */
 const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Record<string, unknown>>>> = {
   chat_with_agent: () => ({ agentId: 'demo', message: 'How do I connect a client?' }),
+  chat_managed: () => ({ intent: 'get-started', userId: 'anybody', message: 'How do I connect a client?' }),
+  invoke_agent: () => ({ agentId: 'demo', message: 'How do I connect a client?' }),
   talk_to_agent: answers => ({
     agentId: 'demo',
     conversationId: answers('create_conversation').conversationId,
