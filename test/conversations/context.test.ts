@@ -2,10 +2,22 @@ import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ann, countRows, errorOf, helloFile, type Rig, say, startRig } from './setup.ts';
 
-/** Everything that is stored, as one text. */
+/** What turns store, as one text. */
 async function everythingStored({ store }: Rig): Promise<string> {
-  const tables = ['conversations', 'conversation_steps', 'audit_entries', 'idempotency_keys'] as const;
-  const rows = await Promise.all(tables.map(table => store.db.selectFrom(table).selectAll().execute()));
+  const rows = await Promise.all(
+    (
+      [
+        'conversations',
+        'conversation_steps',
+        'audit_entries',
+        'idempotency_keys',
+        'pauses',
+        'turn_checkpoints',
+        'effects',
+        'jobs',
+      ] as const
+    ).map(table => store.db.selectFrom(table).selectAll().execute()),
+  );
   return JSON.stringify(rows);
 }
 
@@ -123,5 +135,47 @@ describe.each(engines)('what comes with a message, on %s', (engine: EngineName) 
     for (const word of secret.split(' ')) expect(stored).not.toContain(word);
     await say(rig.turns, { input: 'shown', context: { secretInput: 'false' } });
     expect([told, (await everythingStored(rig)).includes('shown')]).toEqual([undefined, true]);
+  });
+
+  it('waits with a turn that waits for a person: the secret is not kept, what is injected is said as it is', async () => {
+    const rule = (name: string, actions: string[], expressions: string) => ({
+      name,
+      actions,
+      conditions: [{ type: 'inputmatcher', configs: { expressions } }],
+    });
+    await rig.agentFiles.deploy(
+      ann,
+      await helloFile({
+        rules: {
+          behaviorGroups: [{ name: 'g', rules: [rule('wait', ['help', 'PAUSE_CONVERSATION'], 'wait')] }],
+        },
+      }),
+    );
+    const seen: unknown[] = [];
+    rig.insideTurn = memory => seen.push(memory.secretInput);
+    const context = {
+      secretInput: 'true',
+      meant: { type: 'expressions', value: 'wait' },
+      output: '{{ userInfo.userId }}',
+    };
+    const { conversationId } = await say(rig.turns, { input: 'horse', context });
+    expect(seen).toEqual([undefined, 'horse']);
+    expect(await everythingStored(rig)).not.toContain('horse');
+    await rig.pauses.decide(
+      { principal: ann, decidedBy: 'mcp:ann' },
+      { conversationId, verdict: 'APPROVED' },
+    );
+    await rig.node('node-2').continueTurn(conversationId);
+    const read = await rig.conversations.read(ann, {
+      conversationId,
+      currentStepOnly: true,
+      returnDetailed: true,
+    });
+    expect(read.conversationOutputs?.[0]).toMatchObject({ input: '<secret input>' });
+    expect(read.conversationOutputs?.[0]?.output?.[0]).toEqual({
+      type: 'text',
+      text: '{{ userInfo.userId }}',
+    });
+    expect(await everythingStored(rig)).not.toContain('horse');
   });
 });

@@ -20,7 +20,7 @@ import type { Journal } from './journal.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
 import { createTurnBudget } from './turn-budget.ts';
 import { changesOf } from './turn-changes.ts';
-import type { TurnContext } from './turn-context.ts';
+import { contextOfGreeting } from './turn-context.ts';
 import {
   CONVERSATION_END,
   countActions,
@@ -36,8 +36,6 @@ import {
 import type { TurnParts } from './turns.ts';
 
 export type StepFailure = NonNullable<StepsRun['failure']>;
-
-const NOTHING: TurnContext['injected'] = { output: [], quickReplies: [] };
 
 /** The step of the conversation that is being played. */
 interface Running {
@@ -123,9 +121,7 @@ export class Play {
       counters: this.counters,
       past: [...this.past],
       properties: this.properties,
-      // What comes with a message is said in answer to it, and not in the greeting before.
-      context:
-        input === this.message.input ? this.message.context : { ...this.message.context, injected: NOTHING },
+      context: input === this.message.input ? this.message.context : contextOfGreeting(this.message.context),
       attachments: input === undefined ? [] : this.message.attachments,
       now: () => this.deps.clock.now(),
     });

@@ -93,6 +93,12 @@ export function readCallerContext(given: Readonly<Record<string, unknown>> = {})
   };
 }
 
+/** The same for the greeting before a message: what the message means, and what is said in answer to it, is not of it. */
+export function contextOfGreeting(context: TurnContext): TurnContext {
+  const types = Object.entries(context.types).filter(([, type]) => type !== 'expressions');
+  return { ...context, types: Object.fromEntries(types), injected: { output: [], quickReplies: [] } };
+}
+
 function readValue(name: string, raw: unknown): { type: ContextType | undefined; value: unknown } {
   const typed = typedValue.safeParse(raw);
   if (!typed.success) return { type: typeOf(raw), value: raw };
