@@ -5,6 +5,7 @@ import { createDeleteAgent } from './agents/configuration/delete-agent.ts';
 import { createDocuments } from './agents/configuration/documents.ts';
 import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
+import { retireConversations } from './agents/conversation/retention.ts';
 import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCapabilities } from './agents/deployment/capabilities.ts';
@@ -62,6 +63,7 @@ export interface PlatformOverrides {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MIB = 1024 * 1024;
 /** How soon somebody looks for turns whose node went down; their leases end after some seconds more. */
 const TAKE_UP_MS = 3_000;
@@ -285,6 +287,10 @@ export async function createPlatform(
       'take-up-turns': { everyMs: TAKE_UP_MS, run: () => turns.takeUpCutOffTurns() },
       [CONTINUE_TURN]: { run: payload => turns.continueTurn(conversationIdOf(payload)) },
       [EXPIRE_PAUSE]: { run: payload => pauses.expire(pauseIdOf(payload)) },
+      'retire-conversations': {
+        everyMs: DAY_MS,
+        run: (_, signal) => retireConversations({ store, clock, ...config.conversation }, signal),
+      },
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
       [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },

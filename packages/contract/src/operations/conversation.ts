@@ -66,6 +66,14 @@ export const conversationSnapshotSchema = z.looseObject({
     .optional(),
   conversationOutputs: z.array(conversationOutputSchema).optional(),
   conversationProperties: z.record(z.string(), z.unknown()).optional(),
+  undoAvailable: z.boolean().optional(),
+  redoAvailable: z.boolean().optional(),
+  /** Since when, epoch ms; this and what follows only while the conversation waits for a person. */
+  hitlPausedAt: z.int().optional(),
+  hitlPauseType: z.string().optional(),
+  hitlPauseReason: z.string().optional(),
+  hitlTimeoutPolicy: z.string().optional(),
+  hitlApprovalTimeout: z.string().optional(),
 });
 export type ConversationSnapshot = z.infer<typeof conversationSnapshotSchema>;
 

@@ -219,6 +219,14 @@ export const settingsSchema = z.object({
     maxInputChars: whole(1, 10_000_000).default(200_000).meta({
       description: 'Characters one message may have. A longer one is refused before anything runs.',
     }),
+    idleDays: whole(0, 36_500).default(90).meta({
+      description:
+        'Days after its last turn a conversation is ended; 0 ends none. One that waits for a person is never ended in this way.',
+    }),
+    keepEndedDays: whole(0, 36_500).default(365).meta({
+      description:
+        'Days after its last turn a conversation that has ended is deleted with its steps; 0 keeps all. Its audit trail stays.',
+    }),
   }),
   deployment: z.object({
     env: text('must be a word, such as production', value => /^[\w.-]{1,64}$/.test(value))

@@ -9,6 +9,7 @@ import {
   findConversation,
   listConversations,
 } from '../../store/tables/conversations.ts';
+import { findOpenPause } from '../../store/tables/pauses.ts';
 import { conversationForbidden, conversationNotFound } from './conversation-errors.ts';
 import { parseReturningFields, shownState, toSnapshot } from './snapshot.ts';
 import { toTranscript } from './transcript.ts';
@@ -45,6 +46,9 @@ export interface Conversations {
   ): Promise<DescribedConversation[]>;
 }
 
+/** A turn of it can be taken back. */
+const AT_REST: ReadonlySet<ConversationState> = new Set(['READY', 'ERROR', 'ENDED']);
+
 export function createConversations(deps: { readonly store: Store }): Conversations {
   const { store } = deps;
 
@@ -55,6 +59,24 @@ export function createConversations(deps: { readonly store: Store }): Conversati
     return conversation;
   }
 
+  /** What can be done with the conversation besides talking. */
+  async function situationOf(conversation: ConversationRecord): Promise<Partial<ConversationSnapshot>> {
+    const isAtRest = !conversation.leased && AT_REST.has(conversation.state);
+    const pause =
+      conversation.state === 'AWAITING_HUMAN' ? await findOpenPause(store.db, conversation.id) : undefined;
+    return {
+      undoAvailable: isAtRest && conversation.stepCount > 1,
+      redoAvailable: isAtRest && conversation.undoneSteps > 0,
+      ...(pause && {
+        hitlPausedAt: pause.openedAt,
+        hitlPauseType: pause.kind,
+        hitlPauseReason: pause.reason,
+        hitlTimeoutPolicy: pause.timeoutPolicy,
+        hitlApprovalTimeout: pause.approvalTimeout,
+      }),
+    };
+  }
+
   return {
     find,
 
@@ -63,15 +85,19 @@ export function createConversations(deps: { readonly store: Store }): Conversati
       const steps = await listConversationSteps(store.db, conversationId, {
         last: currentStepOnly ? 1 : undefined,
       });
-      return toSnapshot(conversation, shownState(conversation), steps, {
-        detailed: returnDetailed,
-        fields: parseReturningFields(returningFields),
-      });
+      const fields = parseReturningFields(returningFields);
+      return {
+        ...toSnapshot(conversation, shownState(conversation), steps, { detailed: returnDetailed, fields }),
+        ...(await situationOf(conversation)),
+      };
     },
 
     async show(conversation) {
       const steps = await listConversationSteps(store.db, conversation.id, { last: 1 });
-      return toSnapshot(conversation, shownState(conversation), steps, { detailed: false });
+      return {
+        ...toSnapshot(conversation, shownState(conversation), steps, { detailed: false }),
+        ...(await situationOf(conversation)),
+      };
     },
 
     async readLog(principal, { conversationId, logSize }) {

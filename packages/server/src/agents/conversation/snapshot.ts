@@ -4,6 +4,7 @@ import type {
   ConversationState,
   StepDatum,
 } from '@patchbay/contract/operations/conversation';
+import { isSecretName } from '../../kernel/redact.ts';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import type { ConversationRecord } from '../../store/tables/conversations.ts';
 
@@ -51,7 +52,7 @@ export function toSnapshot(
   };
   if (wants('conversationSteps')) {
     snapshot.conversationSteps = steps.map(step => ({
-      conversationStep: selection.detailed ? [...step.data] : step.data.filter(isPublic),
+      conversationStep: step.data.filter(selection.detailed ? isShown : isPublic),
       timestamp: step.createdAt,
     }));
   }
@@ -75,6 +76,12 @@ export function parseReturningFields(list: string | undefined): ReadonlySet<stri
 
 function isPublic(datum: StepDatum): boolean {
   return PUBLIC_KEYS.has(datum.key.split(':', 1)[0]!);
+}
+
+/** Details are for whoever builds an agent; what went wrong inside and what is named like a secret is for the audit trail (platform.md 8.7). */
+function isShown({ key }: StepDatum): boolean {
+  const isInternal = key.startsWith('audit:') || key.includes(':trace:') || key.endsWith('Error');
+  return !isInternal && !isSecretName(key);
 }
 
 function selectKeys(output: ConversationOutput, keys: readonly string[]): ConversationOutput {

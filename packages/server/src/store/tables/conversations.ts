@@ -1,6 +1,6 @@
 import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
@@ -292,6 +292,43 @@ export async function deleteUnbornConversations(db: Db): Promise<void> {
 /** Nothing of it was stored, and its turn has done nothing that would have to be gone on with. */
 function isUnborn(eb: Rows): Expression<SqlBool> {
   return eb.and([eb('step_count', '=', 0), eb('state', '<>', 'IN_PROGRESS' satisfies ConversationState)]);
+}
+
+/** Each statement has to end in time, also when nobody has looked for years. */
+const RETIRE_AT_ONCE = 1_000;
+
+/** Ends conversations whose last turn is older than this. False when there may be more. */
+export async function endIdleConversations(db: Db, before: number): Promise<boolean> {
+  const result = await db
+    .updateTable('conversations')
+    .set({ state: 'ENDED' satisfies ConversationState })
+    .where('id', 'in', eb => oldOnes(eb.selectFrom('conversations'), ['READY', 'ERROR'], before))
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows) < RETIRE_AT_ONCE;
+}
+
+/** Deletes conversations that have ended and whose last turn is older than this. False when there may be more. */
+export async function deleteEndedConversations(db: Db, before: number): Promise<boolean> {
+  const result = await db
+    .deleteFrom('conversations')
+    .where('id', 'in', eb =>
+      oldOnes(eb.selectFrom('conversations'), ['ENDED', 'EXECUTION_INTERRUPTED'], before),
+    )
+    .executeTakeFirst();
+  return Number(result.numDeletedRows) < RETIRE_AT_ONCE;
+}
+
+function oldOnes(
+  query: SelectQueryBuilder<Schema, 'conversations', object>,
+  states: readonly ConversationState[],
+  before: number,
+) {
+  return query
+    .select('conversations.id')
+    .where('state', 'in', states)
+    .where('updated_at', '<', before)
+    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
+    .limit(RETIRE_AT_ONCE);
 }
 
 export async function findConversation(db: Db, id: string): Promise<ConversationRecord | undefined> {
