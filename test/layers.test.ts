@@ -178,6 +178,7 @@ const COMPILED_BEFORE_RUN =
 const A_CONVERSATION_IS_A_RECORD = 'a conversation is what turns left; reading it needs none of what made it';
 const A_FILE_IS_SENT_ALONG =
   'a turn gets what it may know of its files as values; whoever asks for the turn has looked them up';
+const A_MEMORY_IS_A_TURNS = 'what is known of a person is read and kept by turns alone';
 const A_CALL_COMES_FROM_OUTSIDE = 'a call is what a surface asks for; nothing below knows surfaces';
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
@@ -188,6 +189,7 @@ const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'document step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
@@ -199,6 +201,7 @@ const AGENTS: Record<string, LayerRow> = {
   document: {
     may: ['language'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
       conversation: A_CONVERSATION_IS_A_RECORD,
@@ -210,6 +213,7 @@ const AGENTS: Record<string, LayerRow> = {
   step: {
     may: [],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document': 'what every step promises is said without the words of any one step',
       'deployment configuration turn trigger': COMPILED_BEFORE_RUN,
@@ -222,6 +226,7 @@ const AGENTS: Record<string, LayerRow> = {
   deployment: {
     may: ['document', 'step'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
       'configuration turn trigger': COMPILED_BEFORE_RUN,
@@ -234,6 +239,7 @@ const AGENTS: Record<string, LayerRow> = {
   configuration: {
     may: ['document', 'step', 'deployment'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
       'turn trigger': COMPILED_BEFORE_RUN,
@@ -246,6 +252,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document step deployment configuration turn trigger': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
@@ -256,15 +263,29 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document deployment configuration conversation turn call trigger':
         'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
   },
+  memory: {
+    may: ['document'],
+    never: {
+      pause: A_PAUSE_IS_A_WAIT,
+      'language step deployment configuration turn trigger':
+        'what is known of a person is kept, whoever found it out',
+      conversation: 'it outlasts every conversation',
+      demo: DEMO_IS_ONE_AGENT,
+      file: A_FILE_IS_SENT_ALONG,
+      call: A_CALL_COMES_FROM_OUTSIDE,
+    },
+  },
   pause: {
     may: ['language', 'document', 'conversation'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       'step deployment configuration turn trigger': A_PAUSE_IS_A_WAIT,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
@@ -272,7 +293,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   turn: {
-    may: ['language', 'document', 'step', 'deployment', 'conversation', 'pause'],
+    may: ['language', 'document', 'step', 'deployment', 'conversation', 'memory', 'pause'],
     never: {
       configuration: 'a turn runs what is deployed, whoever wrote it',
       trigger: 'a turn is asked for; it does not know by which way',
@@ -284,6 +305,7 @@ const AGENTS: Record<string, LayerRow> = {
   trigger: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language step configuration':
         'an intent stands for agents that are deployed, whatever they are made of',
@@ -295,6 +317,7 @@ const AGENTS: Record<string, LayerRow> = {
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       'file call pause': 'an agent file is text',
       'language step configuration trigger': 'an agent file is written without knowing how it is read',
     },
@@ -302,6 +325,7 @@ const AGENTS: Record<string, LayerRow> = {
   call: {
     may: ['step', 'file', 'turn'],
     never: {
+      memory: A_MEMORY_IS_A_TURNS,
       'language document deployment configuration trigger':
         'a call names an agent; how it is made is known to its turns',
       'conversation pause': 'a call has a turn run; what is read of it afterwards is asked elsewhere',

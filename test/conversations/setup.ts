@@ -68,6 +68,9 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       idempotencyHours: 24,
       deploymentEnv: 'development',
       capabilities: createCapabilities({ store }),
+      vault: unused('vault'),
+      references: unused('references'),
+      fetch: unused('fetch'),
       ...overrides,
       ...more,
     });
@@ -85,6 +88,15 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
   };
   await agentFiles.deploy(ann, await helloFile());
   return rig;
+}
+
+/** A part that no agent of these tests uses. */
+function unused<T extends object>(part: string): T {
+  return new Proxy(() => undefined, {
+    get: () => {
+      throw new Error(`The ${part} is not there in these tests.`);
+    },
+  }) as unknown as T;
 }
 
 /** The step type with a look inside its turns. */

@@ -39,6 +39,7 @@ import type { Logger } from './kernel/logger.ts';
 import type { Principal } from './kernel/principal.ts';
 import { createPublicAddress } from './kernel/public-address.ts';
 import { mayReadVariable } from './kernel/reference-environment.ts';
+import { createSafeFetch } from './kernel/safe-fetch.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
 import type { LogBuffer } from './records/log-buffer.ts';
@@ -155,6 +156,12 @@ export async function createPlatform(
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
   const keys = createKeys({ store, clock });
   const deployments = createDeployments({ store, stepTypes, clock, logger: part('deployments') });
+  const { privateHosts } = config.egress;
+  const fetch = createSafeFetch({
+    clock,
+    allowPrivate: host => privateHosts.includes('*') || privateHosts.includes(host),
+  });
+  undo.defer(() => fetch.close());
   const turns = createTurns({
     store,
     deployments,
@@ -166,6 +173,9 @@ export async function createPlatform(
     idempotencyHours: config.idempotency.hours,
     deploymentEnv: config.deployment.env,
     capabilities: createCapabilities({ store }),
+    vault,
+    references,
+    fetch,
     onTurnEnd: metrics.turn,
   });
   const address = createPublicAddress(config.publicUrl);

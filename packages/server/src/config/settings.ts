@@ -75,6 +75,10 @@ function isHostHeader(value: string): boolean {
   return host.startsWith('[') ? URL.canParse(`http://${host}`) : HOST_NAME.test(host);
 }
 
+function isPrivateHost(value: string): boolean {
+  return value === '*' || HOST_NAME.test(value) || (value.includes(':') && URL.canParse(`http://[${value}]`));
+}
+
 function isWebOrigin(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === value;
@@ -263,6 +267,17 @@ export const settingsSchema = z.object({
     maxBodyBytes: whole(1024, 64 * MIB)
       .default(4 * MIB)
       .meta({ description: 'Bytes the body of a request may have, on every door.' }),
+  }),
+  egress: z.object({
+    privateHosts: listOf(
+      'must be host names or addresses without port, separated by commas, or *',
+      isPrivateHost,
+    )
+      .default([])
+      .meta({
+        description:
+          'Hosts at private or loopback addresses that agents may call, where their configuration names the host; `*` is all of them. A host that comes out of data, and addresses of cloud metadata, are never allowed.',
+      }),
   }),
   log: z.object({
     level: choice(LOG_LEVELS)

@@ -20,3 +20,4 @@ export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;
 export const newPauseId = () => `pause_${randomBase32(20)}`;
+export const newMemoryId = () => `memory_${randomBase32(20)}`;

@@ -264,4 +264,24 @@ export interface Schema {
     dead_at: number | null;
     created_at: number;
   };
+  user_memories: {
+    id: string;
+    user_id: string;
+    key: string;
+    /** JSON. */
+    value: string;
+    category: string;
+    visibility: string;
+    /** Who wrote it first. */
+    source_agent_id: string;
+    /** The agent that is part of what the entry is known by; empty for a global one, of which a person has one a key. */
+    identity_agent_id: string;
+    /** JSON. */
+    group_ids: string;
+    source_conversation_id: string | null;
+    conflicted: number;
+    access_count: number;
+    created_at: number;
+    updated_at: number;
+  };
 }

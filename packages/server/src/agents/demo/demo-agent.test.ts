@@ -11,10 +11,7 @@ import { createTurnMemory, parseCounters, toConversationOutput, toPastStep } fro
 import { DEMO_AGENT_FILE } from './demo-agent.ts';
 
 const file = parseAgentFile(DEMO_AGENT_FILE);
-const documents = [
-  ...contentDocuments(file),
-  { type: 'workflow', body: workflowOf(file, { dictionary: 1, rules: 1, output: 1 }) },
-];
+const documents = [...contentDocuments(file), { type: 'workflow', body: workflowOf(file, () => 1) }];
 const agent = await compileAgent(
   { agentId: file.agent, version: 1, body: agentOf(file, 1) },
   async ref => documents.find(({ type }) => type === ref.type)?.body,

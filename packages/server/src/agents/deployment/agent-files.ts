@@ -79,12 +79,7 @@ export function createAgentFiles(deps: {
     const planned: PlannedDocument[] = [];
     for (const { type, body } of contentDocuments(file)) planned.push(await planDocument(id, type, body));
     const versionOf = (type: DocumentType) => planned.find(document => document.type === type)?.version ?? 0;
-    const versions = {
-      dictionary: versionOf('dictionary'),
-      rules: versionOf('rules'),
-      output: versionOf('output'),
-    };
-    planned.push(await planDocument(id, 'workflow', workflowOf(file, versions)));
+    planned.push(await planDocument(id, 'workflow', workflowOf(file, versionOf)));
     const agent = await planDocument(id, 'agent', agentOf(file, versionOf('workflow')));
     const descriptor = await readDescriptor(store.db, 'agent', id);
     const renamed =

@@ -1,6 +1,11 @@
 import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
-import type { AgentDocument, HitlConfig } from '../document/agent.ts';
+import {
+  type AgentDocument,
+  type HitlConfig,
+  type UserMemoryConfig,
+  userMemoryConfig,
+} from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { workflowDocument } from '../document/workflow.ts';
 import type { CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';
@@ -20,6 +25,8 @@ export interface CompiledAgent {
   /** Do its documents ask for more of the conversation than the turn before? Then each turn reads it. */
   readonly readsPast: boolean;
   readonly hitl: HitlConfig | undefined;
+  /** `undefined` for an agent that keeps nothing of a person. */
+  readonly memory: UserMemoryConfig | undefined;
 }
 
 /** As in a path of a template or a condition. A word of an answer may be the same, which costs a query. */
@@ -58,7 +65,23 @@ export async function compileAgent(
       });
     }
   }
-  return { agentId: agent.agentId, version: agent.version, steps, readsPast, hitl: agent.body.hitlConfig };
+  return {
+    agentId: agent.agentId,
+    version: agent.version,
+    steps,
+    readsPast,
+    hitl: agent.body.hitlConfig,
+    memory: memoryOf(agent.body, steps),
+  };
+}
+
+/** Any step that sets properties may set long-term ones. */
+function memoryOf(
+  { userMemoryConfig: own }: AgentDocument,
+  steps: readonly AgentStep[],
+): UserMemoryConfig | undefined {
+  const sets = steps.some(({ type }) => type === 'property' || type === 'httpcalls');
+  return own ?? (sets ? userMemoryConfig.parse({}) : undefined);
 }
 
 /** Prepares one step; errors are those of `compileAgent`, and say that it is at `path`. */

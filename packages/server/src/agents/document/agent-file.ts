@@ -1,10 +1,12 @@
 import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
-import { type AgentDocument, capabilitiesField, hitlConfig } from './agent.ts';
+import { type AgentDocument, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
+import { httpcallsDocument } from './httpcalls.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
 import { parserMember } from './parser.ts';
+import { propertyDocument } from './property.ts';
 import { rulesDocument } from './rules.ts';
 import type { WorkflowDocument } from './workflow.ts';
 
@@ -23,7 +25,10 @@ const agentFile = z.strictObject({
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
   rules: rulesDocument.body,
+  property: propertyDocument.body.optional(),
+  httpcalls: httpcallsDocument.body.optional(),
   output: outputDocument.body,
+  userMemoryConfig: userMemoryConfig.optional(),
 });
 
 /** An agent in one file: who it is, and what its documents hold. */
@@ -45,22 +50,23 @@ export function contentDocuments(file: AgentFile): FileDocument[] {
   return [
     ...(file.dictionary ? [{ type: 'dictionary', body: file.dictionary } as const] : []),
     { type: 'rules', body: file.rules },
+    ...(file.property ? [{ type: 'property', body: file.property } as const] : []),
+    ...(file.httpcalls ? [{ type: 'httpcalls', body: file.httpcalls } as const] : []),
     { type: 'output', body: file.output },
   ];
 }
 
-/** The workflow over those documents: understand, decide, answer, fill in. */
-export function workflowOf(
-  file: AgentFile,
-  versions: Readonly<Record<'dictionary' | 'rules' | 'output', number>>,
-): WorkflowDocument {
-  const uri = (type: 'dictionary' | 'rules' | 'output') =>
-    formatDocumentUri({ type, id: file.agent, version: versions[type] });
+/** The workflow over those documents: understand, decide, remember, ask others, answer, fill in. */
+export function workflowOf(file: AgentFile, versionOf: (type: DocumentType) => number): WorkflowDocument {
+  const uri = (type: DocumentType) => formatDocumentUri({ type, id: file.agent, version: versionOf(type) });
+  const stepOf = (type: DocumentType) => ({ type, config: { uri: uri(type) } });
   return {
     workflowSteps: [
       parserStepOf(file, file.dictionary && uri('dictionary')),
-      { type: 'rules', config: { uri: uri('rules') } },
-      { type: 'output', config: { uri: uri('output') } },
+      stepOf('rules'),
+      ...(file.property ? [stepOf('property')] : []),
+      ...(file.httpcalls ? [stepOf('httpcalls')] : []),
+      stepOf('output'),
       { type: 'templating' },
     ],
   };
@@ -81,7 +87,9 @@ function parserStepOf(
 }
 
 export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument {
+  const { userMemoryConfig: memory } = file;
   return {
+    ...(memory && { userMemoryConfig: memory }),
     workflows: [formatDocumentUri({ type: 'workflow', id: file.agent, version: workflowVersion })],
     ...(file.hitlConfig && { hitlConfig: file.hitlConfig }),
     ...(file.capabilities && { capabilities: file.capabilities }),

@@ -62,6 +62,20 @@ export function capabilitiesIn(body: unknown): z.output<typeof capabilitiesField
   return parsed.success ? parsed.data : [];
 }
 
+/** What agents remember of a person beyond the conversation (platform.md 7.3). */
+export const userMemoryConfig = z.strictObject({
+  /** Loaded when a conversation starts. */
+  maxRecallEntries: z.int().min(1).max(500).default(50),
+  recallOrder: z.enum(['most_recent', 'most_accessed']).default('most_recent'),
+  /** Of one agent about one person. */
+  maxEntriesPerUser: z.int().min(1).max(10_000).default(500),
+  onCapReached: z.enum(['evict_oldest', 'reject']).default('evict_oldest'),
+  /** Of long-term properties that do not say theirs. */
+  defaultVisibility: z.enum(['self', 'group', 'global']).default('self'),
+});
+
+export type UserMemoryConfig = z.output<typeof userMemoryConfig>;
+
 /** What an agent is made of: its workflows, run in this order (platform.md 1.4). */
 export const agentDocument = {
   type: 'agent',
@@ -71,6 +85,8 @@ export const agentDocument = {
       description: z.string().max(2_000, 'must have at most 2000 characters').optional(),
       capabilities: capabilitiesField.optional(),
       hitlConfig: hitlConfig.optional(),
+      /** Without one, an agent with a property step has the defaults, and any other remembers nothing. */
+      userMemoryConfig: userMemoryConfig.optional(),
     }),
     { packages: 'workflows' },
   ),

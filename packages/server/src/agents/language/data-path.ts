@@ -1,3 +1,5 @@
+import { Fault } from '../../kernel/errors.ts';
+
 /**
  * The plain data that templates and `valuePath` can reach, and nothing else (platform.md 3.9). What is below an open
  * name is the conversation's own business; a path to anything not listed is refused when saved or deployed.
@@ -49,6 +51,13 @@ export function parseDataPath(text: string): DataPath | string {
   if (typeof path?.[0] !== 'string')
     return 'must be a path such as "memory.current.actions" or "properties.items[0]"';
   return dataPathProblem(path!) ?? path!;
+}
+
+/** Reads a path of a document that was parsed, where it was found to be one. */
+export function knownDataPath(text: string): DataPath {
+  const path = parseDataPath(text);
+  if (typeof path !== 'string') return path;
+  throw new Fault('no_data_path', 'A document that was parsed holds something else than a path.');
 }
 
 /** Reads a path into data nobody knows beforehand, also as JSONPath writes it: `$.user.name`. */

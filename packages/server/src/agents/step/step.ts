@@ -2,6 +2,8 @@ import type { DocumentRef } from '@patchbay/contract/ids';
 import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
 import type { Clock } from '../../kernel/clock.ts';
 import type { PlatformError } from '../../kernel/errors.ts';
+import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { References } from '../../secrets/references.ts';
 
 /** A quick reply as rules and output see it. */
 export interface QuickReply {
@@ -39,8 +41,11 @@ export interface Attachment {
   readonly size: number;
 }
 
-/** How long a property lasts: this turn, or as long as the conversation. */
-export type PropertyScope = 'step' | 'conversation';
+/** How long a property lasts: this turn, as long as the conversation, or as long as the person. */
+export type PropertyScope = 'step' | 'conversation' | 'longTerm';
+
+/** Who recalls a long-term property: the agent that set it, agents of its groups, or every agent of the person. */
+export type PropertyVisibility = 'self' | 'group' | 'global';
 
 /** See `TurnMemory.settled`. */
 export interface Settled {
@@ -80,8 +85,11 @@ export interface TurnMemory {
   readonly properties: Readonly<Record<string, unknown>>;
   /** What a person decided, in a turn that waited for it. */
   readonly decision: { readonly verdict: string | undefined; readonly note: string | undefined } | undefined;
-  /** Any JSON value. Throws a `PlatformError` when the properties become too many or too large. */
-  setProperty(name: string, value: unknown, scope: PropertyScope): void;
+  /**
+   * Any JSON value; the conversation keeps a long-term one, too. Without a visibility it has the agent's default.
+   * Throws a `PlatformError` when the properties become too many or too large.
+   */
+  setProperty(name: string, value: unknown, scope: PropertyScope, visibility?: PropertyVisibility): void;
   /** What HTTP calls of this turn answered, by the name of the response: steps put it there. */
   readonly calls: Record<string, unknown>;
   /** Files that came with the message. */
@@ -139,6 +147,15 @@ export interface StepTools {
    * JSON value also when it failed, and rejects only with the reason of the turn's signal. Only for a step that `acts`.
    */
   effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
+  /**
+   * Keeps a secret of this conversation in the vault, in place of the one it had under the name. Resolves with the reference to it.
+   * Rejects with a `PlatformError` when the vault cannot be used.
+   */
+  keepSecret(name: string, value: string): Promise<string>;
+  /** Of the configuration: what data brings is never one. */
+  readonly references: Pick<References, 'compile' | 'resolve'>;
+  /** The one way out: see `createSafeFetch`. */
+  readonly fetch: SafeFetch;
   readonly clock: Clock;
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;

@@ -51,6 +51,7 @@ interface MemorySnapshot {
   readonly calls: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly kept: Readonly<Record<string, unknown>>;
+  readonly longTerm: RunningMemory['longTerm'];
   readonly context: TurnContext;
   readonly settled: Settled;
   readonly attachments: readonly Attachment[];
@@ -59,11 +60,11 @@ interface MemorySnapshot {
 
 export function snapshotMemory(memory: RunningMemory): MemorySnapshot {
   const { input, expressions, intents, actions, output, quickReplies, counters, past } = memory;
-  const { calls, properties, kept, settled, attachments, remembered } = memory;
+  const { calls, properties, kept, longTerm, settled, attachments, remembered } = memory;
   const context = { values: memory.context, types: memory.contextTypes, injected: memory.injected };
   return {
     ...{ input, expressions, intents, actions, output, quickReplies, counters, past },
-    ...{ calls, properties, kept, context, settled, attachments, remembered },
+    ...{ calls, properties, kept, longTerm, context, settled, attachments, remembered },
   };
 }
 
@@ -71,8 +72,11 @@ export function restoreMemory(
   { kept, properties, calls, remembered, ...rest }: MemorySnapshot,
   now: () => number,
 ): RunningMemory {
-  const { input, past, context, attachments, counters, ...set } = rest;
-  const memory = createTurnMemory({ input, past, context, attachments, counters, properties: kept, now });
+  const { input, past, context, attachments, counters, longTerm, ...set } = rest;
+  const memory = createTurnMemory({
+    ...{ input, past, context, attachments, counters, longTerm, now },
+    properties: kept,
+  });
   Object.assign(memory.properties, properties);
   Object.assign(memory.calls, calls);
   Object.assign(memory, set);

@@ -1,10 +1,12 @@
 import type { ConversationOutput, ConversationState } from '@patchbay/contract/operations/conversation';
 import type { PlatformError } from '../../kernel/errors.ts';
+import type { Db } from '../../store/store.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import { type ConversationStep, listConversationOutputs } from '../../store/tables/conversation-steps.ts';
 import type { ConversationForTurn } from '../../store/tables/conversations.ts';
 import type { NewPause } from '../../store/tables/pauses.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import { recallProperties, storeLongTerm } from '../memory/long-term-properties.ts';
 import { newRulePause } from '../pause/rule-pause.ts';
 import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
@@ -17,6 +19,7 @@ import {
   type TurnMessage,
 } from './checkpoint.ts';
 import type { Journal } from './journal.ts';
+import { keepSecret } from './keep-secret.ts';
 import { runSteps, type StepsRun } from './run-steps.ts';
 import { createTurnBudget } from './turn-budget.ts';
 import { changesOf } from './turn-changes.ts';
@@ -51,6 +54,10 @@ export class Play {
   readonly audit: AuditEntry[] = [];
   readonly counters: Counters;
   properties: Readonly<Record<string, unknown>>;
+  /** Long-term properties that were set. */
+  private longTerm: RunningMemory['longTerm'] = {};
+  /** Entries of the memory that were recalled, and are counted. */
+  private recalled: readonly string[] = [];
   failure: StepFailure | undefined;
   /** Set while the turn waits. */
   paused: { readonly pause: NewPause; readonly checkpoint: string } | undefined;
@@ -101,9 +108,31 @@ export class Play {
     const { found, resumed } = this.claim;
     if (resumed) await this.goOn(resumed);
     else if (found) this.past = await earlierTurns(this.deps, found, agent);
-    else await this.play(undefined);
+    else {
+      await this.recall(agent);
+      await this.play(undefined);
+    }
     const { input } = this.message;
     if (input !== undefined && !this.failure && !this.ended && !this.paused) await this.play(input);
+  }
+
+  /** What an agent knows of the person, a conversation starts with. */
+  private async recall({ memory }: CompiledAgent): Promise<void> {
+    if (!memory) return;
+    const recalled = await recallProperties(this.deps.store.db, this.claim, memory);
+    this.properties = recalled.properties;
+    this.recalled = recalled.counted;
+  }
+
+  /** Keeps what is to last longer than the conversation, in the unit that commits the call. Answers the names there is no room for. */
+  async storeLongTerm(db: Db): Promise<readonly string[]> {
+    const { memory } = this.agent ?? {};
+    if (!memory) return [];
+    const { userId, agentId, lease } = this.claim;
+    const { longTerm: properties, recalled: counted } = this;
+    const { conversationId } = lease;
+    const at = this.deps.clock.now();
+    return storeLongTerm(db, { userId, agentId, conversationId, properties, counted, at }, memory);
   }
 
   /** Records the step that was running as far as it went. */
@@ -121,6 +150,7 @@ export class Play {
       counters: this.counters,
       past: [...this.past],
       properties: this.properties,
+      longTerm: this.longTerm,
       context: input === this.message.input ? this.message.context : contextOfGreeting(this.message.context),
       attachments: input === undefined ? [] : this.message.attachments,
       now: () => this.deps.clock.now(),
@@ -195,7 +225,10 @@ export class Play {
     const at = this.deps.clock.now();
     const output = toConversationOutput(memory, this.failure ? [this.failure.task] : []);
     if (!this.paused) countActions(this.counters, memory.actions);
-    if (!this.failure && !this.paused) this.properties = memory.kept;
+    if (!this.failure && !this.paused) {
+      this.properties = memory.kept;
+      this.longTerm = memory.longTerm;
+    }
     const changes = JSON.stringify(changesOf(before, this.properties, this.counters));
     this.steps.push({
       index,
@@ -244,6 +277,9 @@ async function earlierTurns(
 function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: AbortSignal): StepTools {
   return {
     effect: journal.effect,
+    keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
+    references: deps.references,
+    fetch: deps.fetch,
     clock: deps.clock,
     signal,
     deploymentEnv: deps.deploymentEnv,

@@ -206,6 +206,7 @@ async function commitTurn(
   // A turn that waited was stored as far as it went.
   const wasShown = claim.resumed?.checkpoint.pauseId !== undefined;
   const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
+  let forgotten: readonly string[] = [];
   await deps.store.commit(async db => {
     const held = await finishTurn(db, lease, {
       state,
@@ -220,6 +221,7 @@ async function commitTurn(
     if (!wasShown)
       await insertConversationFiles(db, { conversationId, index: answering.index }, play.message.attachments);
     await insertAuditEntries(db, play.audit);
+    if (!paused) forgotten = await play.storeLongTerm(db);
     if (paused) await openPause(db, paused.pause, paused.checkpoint);
     else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
     if (!key) return;
@@ -227,6 +229,15 @@ async function commitTurn(
     else if (!(await answerIdempotencyKey(db, key, lease, failure ? keptFailure(claim, failure) : answer)))
       throw leaseLost(conversationId);
   });
+  if (forgotten.length > 0) {
+    deps.logger?.warn(
+      'An agent may keep no more of a person, and new properties last as long as the conversation',
+      {
+        ...turnFields(claim),
+        properties: forgotten,
+      },
+    );
+  }
   return answer;
 }
 

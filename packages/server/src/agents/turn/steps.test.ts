@@ -73,7 +73,14 @@ const WORKFLOW = [
 
 describe('the table of steps', () => {
   it('has one row a step type', () => {
-    expect(STEP_TYPES.map(({ type }) => type)).toEqual(['parser', 'rules', 'output', 'templating']);
+    expect(STEP_TYPES.map(({ type }) => type)).toEqual([
+      'parser',
+      'rules',
+      'property',
+      'httpcalls',
+      'output',
+      'templating',
+    ]);
   });
 
   it('makes a conversation without a model: greeting, counted answers, quick replies, fallback, end', async () => {

@@ -1,6 +1,8 @@
 import type { StepType } from '../step/step.ts';
+import { httpcallsStep } from './steps/httpcalls.ts';
 import { outputStep } from './steps/output.ts';
 import { parserStep } from './steps/parser.ts';
+import { propertyStep } from './steps/property.ts';
 import { rulesStep } from './steps/rules.ts';
 import { templatingStep } from './steps/templating.ts';
 
@@ -8,6 +10,8 @@ import { templatingStep } from './steps/templating.ts';
 export const STEP_TYPES: readonly StepType[] = [
   parserStep, //     what was said        → expressions, intents
   rulesStep, //      conditions           → actions
+  propertyStep, //   actions, input       → properties
+  httpcallsStep, //  actions              → answers of servers
   outputStep, //     actions              → output, quick replies
   templatingStep, // output, turn's data  → rendered output
 ];

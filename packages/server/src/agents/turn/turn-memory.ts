@@ -1,6 +1,7 @@
 import type { ConversationOutput, StepDatum } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Decision } from '../../store/tables/pauses.ts';
+import type { LongTermProperty } from '../memory/long-term-properties.ts';
 import type { Attachment, Counters, PastStep, QuickReply, TurnMemory } from '../step/step.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -24,6 +25,8 @@ export interface RunningMemory extends TurnMemory {
   readonly kept: Readonly<Record<string, unknown>>;
   /** What a person decided about the turn. */
   decision: Decision | undefined;
+  /** The long-term properties that this call has set, by name. */
+  readonly longTerm: Readonly<Record<string, LongTermProperty>>;
 }
 
 const MAX_PROPERTIES = 500;
@@ -42,6 +45,8 @@ export function createTurnMemory(start: {
   /** Earlier turns, the latest first. */
   readonly past: readonly PastStep[];
   readonly properties: Readonly<Record<string, unknown>>;
+  /** Of the same call, before this turn. */
+  readonly longTerm?: RunningMemory['longTerm'] | undefined;
   readonly context: TurnContext;
   readonly attachments?: readonly Attachment[] | undefined;
   readonly now: () => number;
@@ -49,6 +54,7 @@ export function createTurnMemory(start: {
   const remembered: StepDatum[] = [];
   const kept = withoutPrototype(start.properties);
   const properties = withoutPrototype(start.properties);
+  const longTerm = withoutPrototype<LongTermProperty>(start.longTerm);
   const { values, types, injected } = start.context;
   const isSecret = start.input !== undefined && isSecretInput(values);
   /** Of the properties there are; counted from the first change on, and never less than they have. */
@@ -67,11 +73,13 @@ export function createTurnMemory(start: {
     past: start.past,
     properties,
     kept,
-    setProperty(name, value, scope) {
+    longTerm,
+    setProperty(name, value, scope, visibility) {
       characters ??= JSON.stringify(properties).length;
       characters += name.length + (JSON.stringify(value)?.length ?? 0);
       properties[name] = value;
-      if (scope === 'conversation') kept[name] = value;
+      if (scope !== 'step') kept[name] = value;
+      if (scope === 'longTerm') longTerm[name] = { value, visibility };
       if (characters > MAX_PROPERTY_CHARACTERS || Object.keys(properties).length > MAX_PROPERTIES) {
         throw new PlatformError(
           'internal',

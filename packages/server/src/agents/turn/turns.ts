@@ -2,6 +2,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { References } from '../../secrets/references.ts';
+import type { Vault } from '../../secrets/vault.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
 import { listEffects } from '../../store/tables/effects.ts';
@@ -47,6 +50,9 @@ export interface TurnDeps {
   readonly capabilities: Capabilities;
   /** How long an answer is kept for repeats of the call. */
   readonly idempotencyHours: number;
+  readonly vault: Pick<Vault, 'put'>;
+  readonly references: Pick<References, 'compile' | 'resolve'>;
+  readonly fetch: SafeFetch;
   /** Told how each turn ended and how many milliseconds it took. */
   readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;
 }

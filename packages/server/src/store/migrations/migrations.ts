@@ -9,6 +9,7 @@ import { secrets } from './0003-secrets.ts';
 import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
 import { filesAndTasks } from './0006-files-and-tasks.ts';
+import { memory } from './0007-memory.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   records,
   deployment,
   filesAndTasks,
+  memory,
 ];
 
 interface Applied {

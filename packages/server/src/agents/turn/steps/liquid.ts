@@ -56,6 +56,20 @@ const OWN_FILTERS: Readonly<Record<string, FilterHandler>> = {
   extract_id: uri => parseDocumentUri(String(uri))?.id ?? '',
   extract_version: uri => parseDocumentUri(String(uri))?.version ?? '',
 };
+/** JSON that a filter has written. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Register of a context: takes what a template puts out, and gives what stands for it. */
+export const HOLD = 'hold';
 
 /**
  * Liquid for templates of strangers: no other templates, no chance, no clock but the turn's, and everything charged before it
@@ -118,7 +132,8 @@ function charged(name: string, handler: FilterHandler): FilterHandler {
     return function (value) {
       chargeFor(value, this.context);
       // Without the width of an indentation, which would multiply what is deep.
-      return handler.call(this, value);
+      const json: unknown = handler.call(this, value);
+      return isHeld(this.context) ? new JsonText(typeof json === 'string' ? json : 'null') : json;
     };
   }
   if (DATE_FILTERS.has(name)) {
@@ -138,8 +153,13 @@ function charged(name: string, handler: FilterHandler): FilterHandler {
 
 const chargeOutput: FilterHandler = function (value) {
   chargeFor(value, this.context);
-  return value;
+  const hold: unknown = this.context.getRegister(HOLD);
+  return typeof hold === 'function' ? (hold(value) as unknown) : value;
 };
+
+function isHeld(context: Context): boolean {
+  return typeof (context.getRegister(HOLD) as unknown) === 'function';
+}
 
 function chargeLooking(text: unknown, part: unknown, context: Context): void {
   const comparisons = chargeFor(text, context) * chargeFor(part, context);

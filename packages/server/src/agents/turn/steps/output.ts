@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../../kernel/errors.ts';
 import {
@@ -8,10 +7,11 @@ import {
   outputDocument,
 } from '../../document/output.ts';
 import type { CompiledStep, QuickReply, StepType, TurnBudget, TurnMemory } from '../../step/step.ts';
+import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { timesOf } from './counts.ts';
 import { pickAlternative } from './pick-alternative.ts';
 import { loadStepDocument } from './step-config.ts';
-import { isTemplate, splitItem, templateProblem } from './template.ts';
+import { splitItem } from './template.ts';
 
 /**
  * Says what the raised actions are to say, in their order. How often an action was raised in earlier turns is its
@@ -22,7 +22,7 @@ export const outputStep: StepType = {
   type: 'output',
   async compile(step, load) {
     const document = await loadStepDocument(step, outputDocument, load);
-    await checkTemplates(document);
+    await checkTemplates('output document', textsOf(document.outputSet));
     return compileOutput(document);
   },
 };
@@ -121,39 +121,8 @@ function groupByAction({ outputSet }: OutputDocument): ReadonlyMap<string, reado
   return levelsOf;
 }
 
-/** Of all templates of a document together: reading them takes a second at the most. */
-const MAX_TEMPLATE_CHARACTERS = 200_000;
-/** How many characters of templates are read before others come first. */
-const CHARACTERS_A_SLICE = 1_000;
-
-/**
- * Rejects with a `PlatformError` of kind `invalid` when a text is no template, so that no turn has to find out. Every text is
- * checked, wherever it stands, but for what `splitItem` leaves out.
- */
-async function checkTemplates({ outputSet }: OutputDocument): Promise<void> {
-  let read = 0;
-  let pauseAt = CHARACTERS_A_SLICE;
-  for (const [text, path] of textsOf(outputSet)) {
-    if (!isTemplate(text)) continue;
-    read += text.length;
-    const problem =
-      read > MAX_TEMPLATE_CHARACTERS
-        ? `templates must have at most ${MAX_TEMPLATE_CHARACTERS} characters together`
-        : templateProblem(text);
-    if (problem !== undefined) {
-      throw new PlatformError(
-        'invalid',
-        `output document: the template at ${path} is not valid: ${problem}. Text in double braces is a template; {% raw %} keeps it as it is.`,
-        { details: { path } },
-      );
-    }
-    if (read < pauseAt) continue;
-    await setImmediate();
-    pauseAt = read + CHARACTERS_A_SLICE;
-  }
-}
-
-function* textsOf(outputSet: OutputDocument['outputSet']): Generator<readonly [text: string, path: string]> {
+/** The texts of a document that may be templates, wherever they stand, but for what `splitItem` leaves out. */
+function* textsOf(outputSet: OutputDocument['outputSet']): Generator<PlacedText> {
   for (const [i, { outputs, quickReplies }] of outputSet.entries()) {
     for (const [j, { valueAlternatives }] of outputs.entries()) {
       for (const [k, item] of valueAlternatives.entries()) {
@@ -166,7 +135,7 @@ function* textsOf(outputSet: OutputDocument['outputSet']): Generator<readonly [t
   }
 }
 
-function* textsIn(value: unknown, path: string): Generator<readonly [text: string, path: string]> {
+function* textsIn(value: unknown, path: string): Generator<PlacedText> {
   if (typeof value === 'string') yield [value, path];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value)) {

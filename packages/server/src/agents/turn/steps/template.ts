@@ -4,7 +4,7 @@ import { Fault } from '../../../kernel/errors.ts';
 import { dataPathProblem } from '../../language/data-path.ts';
 import type { TurnBudget } from '../../step/step.ts';
 import type { Sliced } from './in-slices.ts';
-import { chargeTo, createEngine, MAX_SOURCE } from './liquid.ts';
+import { chargeTo, createEngine, HOLD, MAX_SOURCE } from './liquid.ts';
 
 const liquid = createEngine();
 
@@ -16,15 +16,18 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
-/** What is wrong with a template, as a phrase; `undefined` when it can be rendered. */
-export function templateProblem(text: string): string | undefined {
+/**
+ * What is wrong with a template, as a phrase; `undefined` when it can be rendered. `names` are what it may use besides the
+ * turn's data.
+ */
+export function templateProblem(text: string, names: readonly string[] = []): string | undefined {
   if (text.length > MAX_SOURCE) return `it must have at most ${MAX_SOURCE} characters`;
   try {
     const { globals } = liquid.analyzeSync(liquid.parse(text));
     for (const variables of Object.values(globals)) {
       for (const { segments } of variables) {
         const problem = dataPathProblem(segments);
-        if (problem) return problem;
+        if (problem && !names.includes(String(segments[0]))) return problem;
       }
     }
     return undefined;
@@ -43,16 +46,23 @@ export function splitItem({ type, ...rest }: OutputItem): {
   return { fixed: { type, expressions }, texts };
 }
 
+/** For what a text is rendered. */
+export interface RenderTurn {
+  readonly now: number;
+  readonly budget: TurnBudget;
+  /** Takes each value and gives what stands for it in the text, which then is no part of the answer. */
+  readonly hold?: (value: unknown) => string;
+}
+
+/** How much of a text that is no part of the answer is written in a step. */
+const CHARACTERS_A_STEP = 10;
+
 export interface TemplateCache {
   /**
    * Renders a text; a missing value is empty. Throws the budget's `PlatformError` when it is used up, a `Fault` when a filter
    * fails.
    */
-  render(
-    text: string,
-    data: Readonly<Record<string, unknown>>,
-    turn: { readonly now: number; readonly budget: TurnBudget },
-  ): Sliced<string>;
+  render(text: string, data: Readonly<Record<string, unknown>>, turn: RenderTurn): Sliced<string>;
 }
 
 /** Keeps up to `size` parsed templates, the oldest leaving first. */
@@ -68,13 +78,14 @@ export function createTemplateCache(size: number): TemplateCache {
     return template;
   };
   return {
-    *render(text, data, { now, budget }) {
+    *render(text, data, { now, budget, hold }) {
       let rendered = text;
       if (isTemplate(text)) {
         try {
           const context = new Context(data, liquid.options, { sync: true }, { ...chargeTo(budget), liquid });
           context.setRegister('now', now);
           context.setRegister('turn', `${conversationIdIn(data)} ${now}`);
+          if (hold) context.setRegister(HOLD, hold);
           rendered = (yield* run(liquid._render(parse(text, budget), context, {}), budget)) as string;
         } catch (cause) {
           throw (
@@ -82,7 +93,8 @@ export function createTemplateCache(size: number): TemplateCache {
           );
         }
       }
-      budget.write(rendered.length);
+      if (hold) budget.work(rendered.length / CHARACTERS_A_STEP);
+      else budget.write(rendered.length);
       return rendered;
     },
   };

@@ -1,6 +1,9 @@
 import type { DocumentRef } from '@patchbay/contract/ids';
 import { formatDocumentUri } from '@patchbay/contract/ids';
 import { PlatformError } from '../../../kernel/errors.ts';
+import { createLogger } from '../../../kernel/logger.ts';
+import type { SafeFetch, SafeFetchInit } from '../../../kernel/safe-fetch.ts';
+import { createReferences } from '../../../secrets/references.ts';
 import type { Counters, LoadDocument, PastStep, StepTools } from '../../step/step.ts';
 import { createTurnBudget } from '../turn-budget.ts';
 import { readCallerContext } from '../turn-context.ts';
@@ -48,7 +51,11 @@ export function pastStep(step: Partial<PastStep>): PastStep {
 
 export const NOON = Date.UTC(2026, 10, 30, 12);
 
-export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): StepTools {
+/** What a step may use in a test: nothing goes out, and a reference resolves to `value of <name>`. */
+export function testTools(
+  conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa',
+  overrides: Partial<StepTools> = {},
+): StepTools {
   const clock = { now: () => NOON, sleep: async () => {} };
   const { signal } = new AbortController();
   return {
@@ -58,6 +65,21 @@ export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): S
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
     deploymentEnv: 'development',
     capabilities: async () => [],
+    keepSecret: async name => `\${vault:${conversationId}.${name}}`,
+    references: createReferences({
+      vault: {
+        open: async name => ({ kind: 'opened', value: `value of ${name}` }),
+        grants: async () => new Map(),
+      },
+      variables: { values: async () => new Map([['region', 'eu/west']]) },
+      environment: new Map(),
+      mayRead: name => name === 'OPEN',
+      grantEnforcement: 'enforce',
+      logger: createLogger({ level: 'error', format: 'json', destination: { write() {} }, clock }),
+    }),
+    fetch: testFetch(async () => {
+      throw new Error('Nothing goes out in this test.');
+    }),
     conversation: {
       conversationId,
       agentId: 'demo',
@@ -65,7 +87,22 @@ export function testTools(conversationId = 'conv_aaaaaaaaaaaaaaaaaaaaaaaaaa'): S
       environment: 'production',
       userId: 'user_one',
     },
+    ...overrides,
   };
+}
+
+/** The way out of a test: `answer` is asked, and no connection is made. */
+export function testFetch(
+  answer: (url: URL, init: RequestInit & SafeFetchInit) => Promise<Response>,
+): SafeFetch {
+  const fetch = (url: string | URL, init: RequestInit & SafeFetchInit) => answer(new URL(url), init);
+  return Object.assign(fetch, {
+    with:
+      (bound: SafeFetchInit) =>
+      (url: string | URL, init: RequestInit = {}) =>
+        fetch(url, { ...init, ...bound }),
+    close: async () => {},
+  });
 }
 
 /** Serves bodies by `type/id`, version 1. */

@@ -1,0 +1,23 @@
+import { sha256OfJson } from '../../kernel/digest.ts';
+import type { Vault } from '../../secrets/vault.ts';
+import type { TurnClaim } from './admit-turn.ts';
+
+const PLAIN = /^[a-zA-Z0-9_-]{1,90}$/;
+
+/** See `StepTools.keepSecret`: for this agent alone, and of this conversation by its name. */
+export async function keepSecret(
+  vault: Pick<Vault, 'put'>,
+  { lease, agentId, userId }: Pick<TurnClaim, 'lease' | 'agentId' | 'userId'>,
+  name: string,
+  value: string,
+): Promise<string> {
+  const key = `${lease.conversationId}.${PLAIN.test(name) ? name : `x.${sha256OfJson(name).slice(0, 32)}`}`;
+  await vault.put({
+    name: key,
+    value,
+    description: 'Told in a conversation',
+    allowedAgents: [agentId],
+    by: userId,
+  });
+  return `\${vault:${key}}`;
+}
