@@ -51,6 +51,13 @@ const patterns = {
 };
 /** Matches every pattern up to its last character. */
 const HOSTILE_WORDS = Array.from({ length: 200 }, () => 'a'.repeat(199)).join(' ');
+const letters = (i: number) => i.toString(2).padStart(14, '0').replaceAll('0', 'a').replaceAll('1', 'b');
+/** Words that have all their letters in common, so that each has to be compared with what was said. */
+const lookAlikes = {
+  dictionary: { words: Array.from({ length: 10_000 }, (_, i) => ({ word: letters(i), expressions: 'x' })) },
+  parser: { corrections: [{ type: 'levenshtein' }, { type: 'phonetic' }, { type: 'mergedTerms' }] },
+};
+const NEARLY_WORDS = Array.from({ length: 200 }, (_, i) => `bb${letters(i)}`).join(' ');
 const manyRules = {
   rules: {
     behaviorGroups: [
@@ -86,6 +93,7 @@ describe.each(engines)('a turn that works too hard on %s', (engine: EngineName) 
       `work ${'y'.repeat(100_000)}`,
     ],
     ['parser', STEPS, agentFile('hard', ['x'], patterns), HOSTILE_WORDS],
+    ['parser', STEPS, agentFile('hard', ['x'], lookAlikes), NEARLY_WORDS],
     ['rules', STEPS, agentFile('hard', ['x'], manyRules), HOSTILE_WORDS],
   ])('fails in its step %s: %s', async (step, limit, file, input) => {
     await rig.agentFiles.deploy(ann, file);

@@ -20,6 +20,10 @@ describe('an output document', () => {
       { type: 'image', uri: 'https://example.org/a.png', alt: 'a' },
       { type: 'button', label: 'Go', onPress: { value: 'go' } },
       { type: 'inputField', subType: 'password' },
+      { type: 'video', uri: 'https://example.org/a.mp4', poster: 'b' },
+      { type: 'audio', uri: 'https://example.org/a.mp3' },
+      { type: 'quickReply', value: 'Yes', expressions: 'yes', isDefault: true },
+      { type: 'map', at: [1, 2] },
     ];
     const saved = save({ outputSet: [{ action: 'a', outputs: [{ valueAlternatives: items }] }] });
     expect(saved.outputSet[0]!.outputs[0]!.valueAlternatives).toEqual(items);
@@ -35,6 +39,14 @@ describe('an output document', () => {
     ['a text with unknown fields', withItem({ type: 'text', text: 'x', speech: 'y' }), 'field "speech"'],
     ['a text without text', withItem({ type: 'text' }), 'known fields there: type, text, delay'],
     ['an image without address', withItem({ type: 'image' }), 'field "uri"'],
+    ['a video without address', withItem({ type: 'video' }), 'field "uri"'],
+    ['a quick reply without value', withItem({ type: 'quickReply' }), 'field "value"'],
+    [
+      'a quick reply as a bubble that means nothing readable',
+      withItem({ type: 'quickReply', value: 'Yes', expressions: 'yes(' }),
+      'must be a comma list of expressions',
+    ],
+    ['an input field of no kind', withItem({ type: 'inputField', subType: 1 }), 'field "subType"'],
     ['an item without type', withItem({ text: 'x' }), 'valueAlternatives[0].type'],
     ['a bare text', withItem('Hello'), 'valueAlternatives[0]'],
     [

@@ -2,6 +2,7 @@ import type { CorrectionDocument } from '../../document/parser.ts';
 import { type Token, tokenOf } from '../../language/tokens.ts';
 import { splitWord, type WordList } from '../../language/word-list.ts';
 import type { TurnBudget } from '../../step/step.ts';
+import type { Sliced } from './in-slices.ts';
 
 /** A word as it was heard: with the known ones it may have been meant as, when no dictionary knows it. */
 export interface HeardWord extends Token {
@@ -20,7 +21,7 @@ export type Correct = (
   known: readonly WordList[],
   max: number,
   budget: TurnBudget,
-) => readonly HeardWord[];
+) => Sliced<readonly HeardWord[]>;
 
 /** How many words that sound alike are tried. */
 const MAX_SOUNDING = 5;
@@ -29,9 +30,9 @@ const MAX_SOUNDING = 5;
 export function compileCorrections(corrections: readonly CorrectionDocument[]): Correct | undefined {
   const each = corrections.map(compileCorrection);
   if (each.length === 0) return undefined;
-  return (word, known, max, budget) => {
+  return function* (word, known, max, budget) {
     for (const correct of each) {
-      const heard = correct(word, known, max, budget);
+      const heard = yield* correct(word, known, max, budget);
       if (heard.length > 0) return heard;
     }
     return [];
@@ -42,25 +43,30 @@ function compileCorrection(correction: CorrectionDocument): Correct {
   switch (correction.type) {
     case 'levenshtein': {
       const { distance, maxCandidates } = correction.config;
-      return (word, known, max, { work }) => {
+      return function* (word, known, max, budget) {
         const most = Math.min(maxCandidates, max);
-        const similar = known.flatMap(list => list.similar(word.folded, distance, most, work));
-        const readings = similar.map(({ word: folded, errors }) => ({ folded, cost: errors }));
-        return withReadings(word, readings.sort((a, b) => a.cost - b.cost).slice(0, most));
+        const readings: Reading[] = [];
+        for (const list of known) {
+          const similar = list.similar(word.folded, distance, most, budget.work);
+          readings.push(...similar.map(({ word: folded, errors }) => ({ folded, cost: errors })));
+          if (budget.sliceIsOver) yield;
+        }
+        readings.sort((a, b) => a.cost - b.cost);
+        return withReadings(word, readings.slice(0, most));
       };
     }
     case 'phonetic':
-      return (word, known, max, { work }) => {
+      return function* (word, known, max, { work }) {
         const most = Math.min(MAX_SOUNDING, max);
         const sounding = known.flatMap(list => list.sounding(word.folded, most, work));
-        return withReadings(
-          word,
-          sounding.slice(0, most).map(folded => ({ folded, cost: 1 })),
-        );
+        const readings = sounding.slice(0, most).map(folded => ({ folded, cost: 1 }));
+        return withReadings(word, readings);
       };
     case 'mergedTerms':
-      return (word, known, _, { work }) => {
-        const parts = splitWord(word.folded, part => known.some(list => list.has(part)), work) ?? [];
+      return function* (word, known, _, { work }) {
+        const isKnown = (part: string) => known.some(list => list.has(part));
+        // Each part is looked for in each list.
+        const parts = splitWord(word.folded, isKnown, steps => work(steps * known.length)) ?? [];
         return parts.map((part, i) => tokenOf(part, i === 0 ? word.before : ''));
       };
   }

@@ -31,6 +31,9 @@ import { parseStep } from './step-config.ts';
 /** How many characters are normalized or split into words in a step of work. */
 const CHARACTERS_A_STEP = 20;
 
+/** What stands between blanks is not always a word. */
+const CHUNKS_A_WORD = 3;
+
 /**
  * Turns what the person said into expressions and intents. Every word is covered once, from left to right, by the
  * longest entry that starts there; of equally long ones that of the quick replies of the turn before, then the nearer to what was
@@ -54,7 +57,7 @@ export const parserStep: StepType = {
       // Words of a secret would be kept with the conversation.
       const said = memory.secretInput === undefined ? (memory.input ?? '') : '';
       budget.work(said.length / CHARACTERS_A_STEP);
-      const heard = readWords(normalize(said), config.maxInputTokens);
+      const heard = readWords(normalize(firstChunks(said, config.maxInputTokens)), config.maxInputTokens);
       const active = activeDictionaries(dictionaries, memory, reading, budget);
       const words = correct ? yield* correctAll(heard.tokens, active, correct, config, budget) : heard.tokens;
       let marksLeft = hasMarks ? config.maxInputTokens : 0;
@@ -122,6 +125,15 @@ async function indexStored(uri: string, reading: Reading, load: LoadDocument): P
   return indexDictionary(parseStored(dictionaryDocument, await load(parseDocumentUri(uri)!)), reading);
 }
 
+/** So much of a text as can hold the words that are looked at, so that a long one is not rewritten for nothing. */
+function firstChunks(text: string, maxWords: number): string {
+  let left = CHUNKS_A_WORD * maxWords;
+  for (const { index } of text.matchAll(/\s+/gu)) {
+    if (left-- === 0) return text.slice(0, index);
+  }
+  return text;
+}
+
 function compileNormalizers(normalizers: readonly NormalizerDocument[]): Normalizer {
   const each = normalizers.map(compileNormalizer);
   return text => each.reduce((rewritten, normalize) => normalize(rewritten), text);
@@ -159,7 +171,7 @@ function* correctAll(
       corrected.push(word);
       continue;
     }
-    const heard = correct(word, known, Math.min(left, limits.maxSolutions), budget);
+    const heard = yield* correct(word, known, Math.min(left, limits.maxSolutions), budget);
     left -= heard.reduce((sum, { readings }) => sum + (readings?.length ?? 0), 0);
     corrected.push(...(heard.length > 0 ? heard : [word]));
     if (budget.sliceIsOver) yield;
