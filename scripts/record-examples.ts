@@ -35,6 +35,10 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
   }),
   undo_turn: answers => ({ conversationId: answers('create_conversation').conversationId }),
   redo_turn: answers => ({ conversationId: answers('create_conversation').conversationId }),
+  read_audit_trail: answers => ({
+    conversationId: answers('create_conversation').conversationId,
+    limit: 1,
+  }),
   deploy_agent_file: () => ({
     file: {
       agent: 'parrot',
@@ -153,6 +157,8 @@ function withMadeUpIds(text: string): string {
     .replace(/"checksum":"[0-9a-f]{16}"/g, '"checksum":"0123456789abcdef"')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:7070')
     .replace(/signature=[\w-]+/g, 'signature=...')
+    .replace(/\baudit_[a-z2-7]{26}_/g, 'audit_bcdefghijklmnopqrstuvwxyza_')
+    .replace(/("hmac":")[\w-]{43}"/g, '$1nF3hYl0c9wQm1T6oZr8sVb2dKx5uEa7gJp4iLtCyWqA"')
     .replace(/\b(oag|bak)_[0-9a-f]{64}\b/g, '$1_01234567...')
     .replace(/\b(oag|bak)_[0-9a-f]{8}\b/g, '$1_01234567');
 }

@@ -115,6 +115,7 @@ describe.each(engines)('a turn that waits for a person on %s', (engine: EngineNa
       conversationId,
     });
     expect(await pay({ conversationId, input: 'hello' })).toMatchObject({ agentResponse: 'Something else.' });
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
   });
 
   it('skips the rest when it is rejected, and says the note', async () => {
@@ -282,6 +283,7 @@ describe.each(engines)('undo and redo on %s', (engine: EngineName) => {
         returnDetailed: false,
       });
       expect(read.conversationSteps).toHaveLength(done.length);
+      expect(await rig.auditBreaks(conversationId)).toEqual([]);
     }
   });
 

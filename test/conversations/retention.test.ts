@@ -43,6 +43,14 @@ describe.each(engines)('old conversations on %s', engine => {
     await retire(366);
     expect(await errorOf(stateOf(idle.conversationId))).toMatchObject({ kind: 'not_found' });
     expect(await countRows(rig.store)).toMatchObject({ conversations: 2, conversation_steps: 2 });
+    // What was done in it stays known, and where that ends.
+    expect(await rig.auditBreaks(idle.conversationId)).toEqual([]);
+    await rig.store.db
+      .deleteFrom('audit_entries')
+      .where('conversation_id', '=', idle.conversationId)
+      .where('seq', '=', 4)
+      .execute();
+    expect(await rig.auditBreaks(idle.conversationId)).toMatchObject([{ reason: 'cut_off' }]);
     await turn.release();
   });
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Role } from '@patchbay/contract/roles';
 import { type EngineName, openTestStore, type TestStore } from '@patchbay/testing/stores';
@@ -32,16 +33,23 @@ import {
 import { type Clock, systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { PlatformError } from '../../packages/server/src/kernel/errors.ts';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
+import { createAudit } from '../../packages/server/src/records/audit/audit.ts';
+import { type Chain, createChain } from '../../packages/server/src/records/audit/chain.ts';
+import { type ChainBreak, createAuditVerifier } from '../../packages/server/src/records/audit/verify.ts';
 
 /** Conversations, turns and deployments on a real store, with one agent deployed: examples/hello.yaml, owned by ann. */
 export interface Rig extends AsyncDisposable {
   readonly store: TestStore;
+  /** With the key of this installation's audit trail. */
+  readonly chain: Chain;
   readonly deployments: Deployments;
   readonly catalogue: Catalogue;
   readonly agentFiles: AgentFiles;
   readonly turns: Turns;
   readonly conversations: Conversations;
   readonly pauses: Pauses;
+  /** What is wrong with the chain of a conversation's audit entries. */
+  auditBreaks(conversationId: string): Promise<readonly ChainBreak[]>;
   /** Runs before the rules of every turn; a test puts in it what is to happen inside a turn. */
   insideTurn: (memory: TurnMemory, tools: StepTools) => unknown;
   /** A second node over the same store. */
@@ -51,6 +59,7 @@ export interface Rig extends AsyncDisposable {
 export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> = {}): Promise<Rig> {
   const store = await openTestStore(engine);
   const clock = systemClock;
+  const chain = createChain(randomBytes(32));
   const stepTypes = STEP_TYPES.map(type =>
     type.type === 'rules' ? watched(type, () => rig.insideTurn) : type,
   );
@@ -61,6 +70,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     createTurns({
       store,
       deployments,
+      audit: createAudit({ store, clock, chain }),
       clock,
       nodeId,
       turnTimeoutMs: 60_000,
@@ -74,14 +84,17 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       ...overrides,
       ...more,
     });
+  const verifier = createAuditVerifier({ store, clock, chain });
   const rig: Rig = {
     store,
+    chain,
     deployments,
     catalogue: createCatalogue({ store }),
     agentFiles,
     turns: node('node-1'),
     conversations: createConversations({ store }),
-    pauses: createPauses({ store, clock }),
+    pauses: createPauses({ store, clock, audit: createAudit({ store, clock, chain }) }),
+    auditBreaks: async conversationId => (await verifier.conversation(conversationId)).breaks,
     insideTurn: () => undefined,
     node,
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),

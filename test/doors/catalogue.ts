@@ -151,6 +151,11 @@ export const CATALOGUE: Readonly<Record<string, CataloguedTool>> = {
     result: 'status conversationId verdict',
   },
   cancel_conversation: { tier: 'hitl', arguments: 'conversationId', result: 'status +conversationId' },
+  read_audit_trail: {
+    tier: 'observe',
+    arguments: 'conversationId limit=20',
+    result: 'conversationId count entries',
+  },
   list_docs: { tier: 'docs', arguments: '', result: '+count +docs' },
   read_docs: { tier: 'docs', arguments: 'name', result: '+name +markdown' },
 };

@@ -345,6 +345,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     ['read_conversation', {}],
     ['read_conversation_log', {}],
     ['read_agent_logs', {}],
+    ['read_audit_trail', {}],
   ] as const) {
     await provoke(operation, { ...args, conversationId: 'conv_none' });
     await provoke(operation, { ...args, conversationId }, editor.key);

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, toCliError } from './cli-error.ts';
 import { addAgents } from './commands/agents.ts';
+import { addAudit } from './commands/audit.ts';
 import { addCall } from './commands/call.ts';
 import { addChat } from './commands/chat.ts';
 import { addConnect } from './commands/connect.ts';
@@ -69,6 +70,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addVars(program, io);
   addCall(program, io);
   addLogs(program, io);
+  addAudit(program, io);
   addDoctor(program, io);
   addStdio(program, io);
   return program;

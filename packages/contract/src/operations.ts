@@ -29,7 +29,7 @@ import {
   talkToAgent,
 } from './operations/conversation.ts';
 import { deployAgent, getDeploymentStatus, undeployAgent } from './operations/deployment.ts';
-import { readAgentLogs } from './operations/diagnostics.ts';
+import { listAuditEvents, readAgentLogs, readAuditTrail, verifyAudit } from './operations/diagnostics.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
 import {
   createDocument,
@@ -90,6 +90,9 @@ export const OPERATIONS = [
   listAgentConfigs,
   getAgent,
   readAgentLogs,
+  readAuditTrail,
+  listAuditEvents,
+  verifyAudit,
   createAgent,
   updateAgent,
   listAgentResources,

@@ -92,15 +92,7 @@ export async function startPatchbay(
   platform.listensAt(local);
   const url = config.publicUrl ?? local;
   // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
-  const firstKey =
-    platform.firstStart && options.interactive
-      ? (
-          await platform.keys.createUserKey(platform.owner.id, {
-            name: 'first start',
-            scopes: ['agents', 'operator'],
-          })
-        ).token
-      : undefined;
+  const firstKey = platform.firstStart && options.interactive ? await makeFirstKey(platform) : undefined;
   const ownerFile = join(folder.folder, 'local-owner');
   await writePrivate(
     ownerFile,
@@ -121,6 +113,15 @@ export async function startPatchbay(
     platform,
     stop: () => running.disposeAsync(),
   };
+}
+
+async function makeFirstKey({ keys, owner, noteStart }: Platform): Promise<string> {
+  const { token, record } = await keys.createUserKey(owner.id, {
+    name: 'first start',
+    scopes: ['agents', 'operator'],
+  });
+  await noteStart('create_key', { id: record.id });
+  return token;
 }
 
 function listen(platform: Platform, hostname: string, port: number): Promise<ServerType> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { OperationName } from '@patchbay/contract/operations';
 import { createAgentCalls } from './agents/call/agent-calls.ts';
 import { createApplyChanges } from './agents/configuration/apply-changes.ts';
 import { createDeleteAgent } from './agents/configuration/delete-agent.ts';
@@ -42,6 +43,10 @@ import { mayReadVariable } from './kernel/reference-environment.ts';
 import { createSafeFetch } from './kernel/safe-fetch.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
+import { createChangeNotes } from './operations/note-changes.ts';
+import { beginAudit, createAudit } from './records/audit/audit.ts';
+import { createChain } from './records/audit/chain.ts';
+import { createAuditVerifier } from './records/audit/verify.ts';
 import type { LogBuffer } from './records/log-buffer.ts';
 import { createLogs } from './records/logs.ts';
 import { createMetrics } from './records/metrics.ts';
@@ -82,6 +87,8 @@ export interface Platform {
   readonly deployments: Deployments;
   readonly references: References;
   readonly files: Files;
+  /** Notes in the audit trail what the first start has made. */
+  noteStart(operation: OperationName, subject: Readonly<Record<string, string>>): Promise<void>;
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
@@ -138,6 +145,12 @@ export async function createPlatform(
   const fileSecret = await store.commit(db =>
     findOrInsertServerSecret(db, 'file-address', randomBytes(32), clock.now()),
   );
+  const auditKey = await store.commit(db =>
+    findOrInsertServerSecret(db, 'audit', randomBytes(32), clock.now()),
+  );
+  const chain = createChain(auditKey);
+  await store.commit(db => beginAudit(db, chain, clock.now()));
+  const audit = createAudit({ store, clock, chain });
 
   const metrics = createMetrics();
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
@@ -165,6 +178,7 @@ export async function createPlatform(
   const turns = createTurns({
     store,
     deployments,
+    audit,
     clock,
     nodeId,
     logger: part('turns'),
@@ -188,7 +202,7 @@ export async function createPlatform(
     keepDays: config.files.keepDays,
   });
   const calls = createAgentCalls({ turns, files, onAccessDenied: metrics.accessDenied });
-  const pauses = createPauses({ store, clock });
+  const pauses = createPauses({ store, clock, audit });
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
@@ -215,8 +229,11 @@ export async function createPlatform(
       variables,
       files,
       calls,
+      audit,
+      auditVerifier: createAuditVerifier({ store, clock, chain }),
     }),
     metrics.accessDenied,
+    createChangeNotes({ audit, clock, logger: part('operations') }),
   );
 
   const cancellations = new Cancellations(calls =>
@@ -279,13 +296,20 @@ export async function createPlatform(
     isReady: () => findFirstUser(store.db).then(Boolean, () => false),
   });
 
+  /** What the first start does by itself is the owner's, as if they had asked for it. */
+  const noteStart = (operation: OperationName, subject: Readonly<Record<string, string>>) =>
+    audit.note({ userId: owner.id, via: 'start', operation, outcome: 'done', subject });
+
   await turns.releaseLeasesOf(nodeId);
   // Not only at the first start: one that was killed before this line is made up for.
   if (!(await hasAgents(store.db))) {
-    await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE).catch(async error => {
+    try {
+      const { agentId } = await agentFiles.deploy(ownerPrincipal(owner), DEMO_AGENT_FILE);
+      await noteStart('deploy_agent_file', { agentId });
+    } catch (error) {
       // Another node that starts at the same moment was quicker.
       if (!(await hasAgents(store.db))) throw error;
-    });
+    }
   }
   const jobs = createJobs({
     store,
@@ -320,6 +344,7 @@ export async function createPlatform(
     deployments,
     references,
     files,
+    noteStart,
     owner,
     firstStart,
     listensAt: address.listensAt,

@@ -47,6 +47,10 @@ export function isSecretName(name: string): boolean {
 const MAYBE_SECRET =
   /oag_|bak_|eyJ|:\/\/|=|sk-|gh[a-z]_|github_pat_|xox|-----BEGIN|bearer|basic|authorization|cookie|\w\\?["']\s*:/i;
 
+/** The same for JSON, which has quotes and colons everywhere: names of secrets instead. */
+const MAYBE_SECRET_IN_JSON =
+  /oag_|bak_|eyJ|:\/\/|=|sk-|gh[a-z]_|github_pat_|xox|-----BEGIN|bearer|basic|authorization|cookie|key|token|secret|passw|pwd|passphrase|jwt|verifier|assertion|pem/i;
+
 /** What a secret looks like in running text. The group, if any, is kept. Each pattern takes linear time. */
 const SECRET_SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
@@ -77,14 +81,29 @@ const MAX_MEMBERS = 1_000;
 const MAX_FRAMES = 20;
 const MAX_CAUSES = 8;
 
+/** The text without what looks like a secret, otherwise as it is. */
+export function redactSecrets(text: string): string {
+  if (!MAYBE_SECRET.test(text)) return text;
+  let clean = text;
+  for (const shape of SECRET_SHAPES) {
+    clean = clean.replace(shape, (_match, kept) => `${typeof kept === 'string' ? kept : ''}${REDACTED}`);
+  }
+  return clean;
+}
+
+/** The JSON of a value without secrets: neither under a name that holds one, nor in any text. */
+export function redactedJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!MAYBE_SECRET_IN_JSON.test(json)) return json;
+  return JSON.stringify(value, (name, member: unknown) => {
+    if (typeof member !== 'string') return member;
+    return member !== '' && isSecretName(name) ? REDACTED : redactSecrets(member);
+  });
+}
+
 /** The text without secrets and control characters, cut after 8192 characters. */
 export function redactText(text: string): string {
-  let clean = text.length > MAX_READ ? text.slice(0, MAX_READ) : text;
-  if (MAYBE_SECRET.test(clean)) {
-    for (const shape of SECRET_SHAPES) {
-      clean = clean.replace(shape, (_match, kept) => `${typeof kept === 'string' ? kept : ''}${REDACTED}`);
-    }
-  }
+  let clean = redactSecrets(text.length > MAX_READ ? text.slice(0, MAX_READ) : text);
   if (clean.length > MAX_TEXT) clean = `${clean.slice(0, MAX_TEXT)}... (cut)`;
   return clean.replace(CONTROLS, escapeControl);
 }

@@ -15,6 +15,8 @@ import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { DocsPages } from '../docs/pages.ts';
+import type { Audit } from '../records/audit/audit.ts';
+import type { AuditVerifier } from '../records/audit/verify.ts';
 import type { Logs } from '../records/logs.ts';
 import type { Variables } from '../secrets/variables.ts';
 import type { Vault } from '../secrets/vault.ts';
@@ -46,7 +48,10 @@ import { talkToAgent } from './conversation/talk_to_agent.ts';
 import { deployAgent } from './deployment/deploy_agent.ts';
 import { getDeploymentStatus } from './deployment/get_deployment_status.ts';
 import { undeployAgent } from './deployment/undeploy_agent.ts';
+import { listAuditEvents } from './diagnostics/list_audit_events.ts';
 import { readAgentLogs } from './diagnostics/read_agent_logs.ts';
+import { readAuditTrail } from './diagnostics/read_audit_trail.ts';
+import { verifyAudit } from './diagnostics/verify_audit.ts';
 import { listDocs } from './docs/list_docs.ts';
 import { readDocs } from './docs/read_docs.ts';
 import { createDocument } from './documents/create_document.ts';
@@ -108,6 +113,8 @@ export function createHandlers(parts: {
   readonly files: Files;
   readonly calls: AgentCalls;
   readonly logs: Logs;
+  readonly audit: Audit;
+  readonly auditVerifier: AuditVerifier;
   readonly vault: Vault;
   readonly variables: Variables;
 }): OperationHandlers {
@@ -125,6 +132,8 @@ export function createHandlers(parts: {
     keys,
     ownAgents,
     logs,
+    audit,
+    auditVerifier,
     vault,
     variables,
     files,
@@ -147,6 +156,9 @@ export function createHandlers(parts: {
     list_agent_configs: listAgentConfigs(catalogue),
     get_agent: getAgent(catalogue),
     read_agent_logs: readAgentLogs(conversations, logs),
+    read_audit_trail: readAuditTrail(conversations, audit),
+    list_audit_events: listAuditEvents(audit),
+    verify_audit: verifyAudit(auditVerifier),
     apply_agent_changes: applyAgentChanges(parts.applyChanges, deployer),
     create_agent: createAgent(documents),
     delete_agent: deleteAgent(parts.removeAgent),

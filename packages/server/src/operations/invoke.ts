@@ -6,6 +6,7 @@ import { PlatformError, toPlatformError } from '../kernel/errors.ts';
 import { pathText } from '../kernel/path-text.ts';
 import type { Principal } from '../kernel/principal.ts';
 import type { OperationCall, OperationHandler, OperationHandlers } from './bind.ts';
+import type { ChangeNotes } from './note-changes.ts';
 
 export interface Operations {
   /** The definition of that name, or `undefined`. */
@@ -27,6 +28,7 @@ export function createOperations(
   handlers: OperationHandlers,
   /** Told when a caller with the right role reached for what is not theirs. */
   onAccessDenied: (operation: string) => void,
+  notes: ChangeNotes,
 ): Operations {
   const byName = new Map<string, Operation>(OPERATIONS.map(definition => [definition.name, definition]));
 
@@ -34,28 +36,49 @@ export function createOperations(
     return opensTier(definition.tier, principal.roles);
   }
 
+  async function run(definition: Operation, input: Record<string, unknown>, call: OperationCall) {
+    try {
+      // The table of handlers pairs each name with its own input and output types.
+      const handler = handlers[definition.name] as OperationHandler<OperationName>;
+      return await handler(input as never, call);
+    } catch (thrown) {
+      const error = toPlatformError(thrown, definition.name);
+      if (error.kind === 'forbidden') onAccessDenied(definition.name);
+      throw error;
+    }
+  }
+
   return {
     find: name => byName.get(name),
     admits,
     async invoke(definition, args, call) {
-      requireTier(definition.name, definition.tier, call.principal);
-      const input = parseArguments(definition, args);
-      const { tierWithout } = definition;
-      if (tierWithout && input[tierWithout.argument] === undefined) {
-        const what = `${definition.name} without ${tierWithout.argument}`;
-        requireTier(what, tierWithout.tier, call.principal);
-      }
       try {
-        // The table of handlers pairs each name with its own input and output types.
-        const handler = handlers[definition.name] as OperationHandler<OperationName>;
-        return await handler(input as never, call);
+        const input = admittedArguments(definition, args, call.principal);
+        const output = await run(definition, input, call);
+        await notes.done(definition, input, output, call.principal);
+        return output;
       } catch (thrown) {
         const error = toPlatformError(thrown, definition.name);
-        if (error.kind === 'forbidden') onAccessDenied(definition.name);
+        if (error.kind === 'forbidden') await notes.refused(definition, args, call.principal);
         throw error;
       }
     },
   };
+}
+
+/** The arguments of somebody who may make this call. */
+function admittedArguments(
+  definition: Operation,
+  args: Record<string, unknown>,
+  principal: Principal,
+): Record<string, unknown> {
+  requireTier(definition.name, definition.tier, principal);
+  const input = parseArguments(definition, args);
+  const { tierWithout } = definition;
+  if (tierWithout && input[tierWithout.argument] === undefined) {
+    requireTier(`${definition.name} without ${tierWithout.argument}`, tierWithout.tier, principal);
+  }
+  return input;
 }
 
 function requireTier(what: string, tier: Tier, { roles }: Principal): void {

@@ -128,6 +128,8 @@ export interface Schema {
     lease_fence: number;
     /** Steps behind the last one that were undone and can be redone. */
     undone_steps: number;
+    /** Where the chain of its audit entries ends (`records/audit/chain.ts`); null before the first. */
+    audit_head: string | null;
     created_at: number;
     updated_at: number;
   };
@@ -197,7 +199,24 @@ export interface Schema {
     output: string;
     actions: string;
     created_at: number;
+    /** Place in the conversation's chain, from 1; 0 for what was written before there were chains. */
+    seq: number;
+    hash: string | null;
   };
+  /** What happened to the platform outside conversations: the chain named `platform`. */
+  audit_events: {
+    seq: number;
+    created_at: number;
+    user_id: string;
+    via: string;
+    operation: string;
+    outcome: string;
+    /** JSON: ids of what it was about. */
+    subject: string;
+    hash: string;
+  };
+  /** Where chains end that have no row of their own. */
+  audit_heads: { chain: string; head: string };
   idempotency_keys: {
     principal_id: string;
     agent_id: string;

@@ -1,5 +1,5 @@
+import type { Audit } from '../../records/audit/audit.ts';
 import type { Db } from '../../store/store.ts';
-import { insertAuditEntries } from '../../store/tables/audit-entries.ts';
 import { findConversation } from '../../store/tables/conversations.ts';
 import type { Decision, Pause, PauseState } from '../../store/tables/pauses.ts';
 
@@ -8,12 +8,13 @@ const CANCELLED = 'CANCELLED';
 /** Every decision leaves an entry in the audit trail of its conversation, in the unit that makes it (platform.md 5.6). */
 export async function noteDecision(
   db: Db,
+  audit: Pick<Audit, 'append'>,
   pause: Pause,
   state: PauseState,
   { verdict, note, decidedBy, decidedAt }: Decision,
 ): Promise<void> {
   const conversation = (await findConversation(db, pause.conversationId))!;
-  await insertAuditEntries(db, [
+  await audit.append(db, pause.conversationId, [
     {
       id: `audit_${pause.id}`,
       conversationId: pause.conversationId,

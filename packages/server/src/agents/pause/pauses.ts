@@ -3,6 +3,7 @@ import { approvalScopeOf, mayDecide } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { Audit } from '../../records/audit/audit.ts';
 import { publish } from '../../store/events.ts';
 import type { Db, Store } from '../../store/store.ts';
 import {
@@ -72,7 +73,12 @@ export interface Pauses {
 
 const BY_TIMEOUT = 'system:timeout';
 
-export function createPauses({ store, clock }: { readonly store: Store; readonly clock: Clock }): Pauses {
+export function createPauses(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly audit: Pick<Audit, 'append'>;
+}): Pauses {
+  const { store, clock, audit } = deps;
   async function find(db: Db, principal: Principal, conversationId: string): Promise<ConversationRecord> {
     const conversation = await findConversation(db, conversationId);
     if (!conversation) throw conversationNotFound();
@@ -105,7 +111,7 @@ export function createPauses({ store, clock }: { readonly store: Store; readonly
   ): Promise<boolean> {
     const decision = { verdict: undefined, note: undefined, decidedAt: clock.now(), ...made };
     if (!(await closePause(db, pause.id, state, decision))) return false;
-    await noteDecision(db, pause, state, decision);
+    await noteDecision(db, audit, pause, state, decision);
     if (decision.verdict === undefined) await giveUp(db, pause);
     else await goOn(db, pause);
     return true;

@@ -68,6 +68,8 @@ export interface TurnClaim {
   readonly userId: string;
   /** The conversation as it was found; `undefined` for one that starts with this turn. */
   readonly found: ConversationForTurn | undefined;
+  /** Where the chain of the conversation's audit entries ends; `undefined` before the first. */
+  readonly auditHead: string | undefined;
   /** Set for a turn that goes on: it was cut off, or has waited. */
   readonly resumed?: ResumedTurn;
 }
@@ -224,7 +226,7 @@ async function claimTarget(
       at: clock.now(),
     });
     await request.onStarted?.(db, lease.conversationId);
-    return granted({ agentId, agentVersion, environment, userId, found: undefined });
+    return granted({ agentId, agentVersion, environment, userId, found: undefined, auditHead: undefined });
   }
 
   const seen = target.conversation;
@@ -234,7 +236,7 @@ async function claimTarget(
   if (!(await claimConversation(db, { seen, agentVersion, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));
   const { environment, userId } = seen;
-  return granted({ agentId, agentVersion, environment, userId, found: seen });
+  return granted({ agentId, agentVersion, environment, userId, found: seen, auditHead: seen.auditHead });
 }
 
 function keyOf({ principal, agentId, idempotencyKey }: TurnRequest): KeyOfCall | undefined {

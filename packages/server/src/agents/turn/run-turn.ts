@@ -207,12 +207,14 @@ async function commitTurn(
   const wasShown = claim.resumed?.checkpoint.pauseId !== undefined;
   const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
   let forgotten: readonly string[] = [];
+  const audit = deps.audit.seal(conversationId, claim.auditHead, play.audit);
   await deps.store.commit(async db => {
     const held = await finishTurn(db, lease, {
       state,
       stepCount: answering.index + 1,
       counters: JSON.stringify(play.counters),
       properties: JSON.stringify(play.properties),
+      auditHead: audit.head,
       at: answering.createdAt,
     });
     if (!held) throw leaseLost(conversationId);
@@ -220,7 +222,7 @@ async function commitTurn(
     await insertConversationSteps(db, conversationId, play.steps);
     if (!wasShown)
       await insertConversationFiles(db, { conversationId, index: answering.index }, play.message.attachments);
-    await insertAuditEntries(db, play.audit);
+    await insertAuditEntries(db, audit.entries);
     if (!paused) forgotten = await play.storeLongTerm(db);
     if (paused) await openPause(db, paused.pause, paused.checkpoint);
     else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);

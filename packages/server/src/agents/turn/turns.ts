@@ -3,6 +3,7 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { Audit } from '../../records/audit/audit.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Db, Store } from '../../store/store.ts';
@@ -38,6 +39,7 @@ export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
 export interface TurnDeps {
   readonly store: Store;
   readonly deployments: Deployments;
+  readonly audit: Pick<Audit, 'seal'>;
   readonly clock: Clock;
   /** Names this node in leases; the same after a restart. */
   readonly nodeId: string;
@@ -216,7 +218,7 @@ export function createTurns(given: TurnDeps): Turns {
   async function claimCutOff(db: Db, conversationId: string): Promise<CutOffTurn | undefined> {
     const claimed = await claimCheckpoint(db, { conversationId, holder: deps.nodeId, leaseMs: LEASE_MS });
     if (!claimed) return undefined;
-    const { lease, agentId, agentVersion, environment, userId, attempt } = claimed;
+    const { lease, agentId, agentVersion, environment, userId, auditHead, attempt } = claimed;
     const checkpoint = JSON.parse(claimed.checkpoint) as TurnCheckpoint;
     const { key, pauseId } = checkpoint;
     if (key) await moveIdempotencyKey(db, key, lease);
@@ -225,7 +227,7 @@ export function createTurns(given: TurnDeps): Turns {
     const resumed = { checkpoint, effects, decision };
     return {
       attempt,
-      claim: { lease, key, agentId, agentVersion, environment, userId, found: undefined, resumed },
+      claim: { lease, key, agentId, agentVersion, environment, userId, found: undefined, auditHead, resumed },
     };
   }
 

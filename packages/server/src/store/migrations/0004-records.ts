@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Migration } from './migrations.ts';
 
-/** What every node has logged as a warning or worse, so that it is found from any node and after a restart. */
+/**
+ * What every node has logged as a warning or worse, so that it is found from any node and after a restart; and the chains of
+ * the audit trail. Entries that are there already have no place in a chain.
+ */
 export const records: Migration = {
   name: 'records',
   async up(db, { int, text, tableEnd }) {
@@ -22,6 +25,27 @@ export const records: Migration = {
       ) ${tableEnd}`,
       sql`create index log_entries_by_time on log_entries (at)`,
       sql`create index log_entries_by_conversation on log_entries (conversation_id, at) where conversation_id is not null`,
+
+      sql`alter table audit_entries add column seq ${int} not null default 0`,
+      sql`alter table audit_entries add column hash ${text}`,
+      sql`alter table conversations add column audit_head ${text}`,
+      sql`drop index audit_entries_by_conversation`,
+      sql`create index audit_entries_by_place on audit_entries (conversation_id, seq, step_index, task_index)`,
+
+      sql`create table audit_events (
+        seq ${int} not null primary key,
+        created_at ${int} not null,
+        user_id ${text} not null,
+        via ${text} not null,
+        operation ${text} not null,
+        outcome ${text} not null,
+        subject ${text} not null,
+        hash ${text} not null
+      ) ${tableEnd}`,
+      sql`create table audit_heads (
+        chain ${text} not null primary key,
+        head ${text} not null
+      ) ${tableEnd}`,
     ];
     for (const statement of statements) await statement.execute(db);
   },

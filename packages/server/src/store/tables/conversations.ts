@@ -6,6 +6,7 @@ import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
+import { keepAuditHeads } from './audit-entries.ts';
 
 /** A conversation as its row keeps it. */
 export interface ConversationRecord {
@@ -33,6 +34,8 @@ export interface ConversationForTurn extends ConversationRecord {
   readonly counters: string;
   /** JSON of the latest output. */
   readonly lastOutput: string;
+  /** Where the chain of its audit entries ends; `undefined` before the first. */
+  readonly auditHead: string | undefined;
   readonly agentOwnerId: string;
   /** The latest version deployed in the conversation's environment; `undefined` when none is. */
   readonly deployedVersion: number | undefined;
@@ -110,6 +113,7 @@ export async function findConversationForTurn(db: Db, id: string): Promise<Conve
       fence: row.lease_fence,
       counters: row.counters,
       lastOutput: row.last_output,
+      auditHead: row.audit_head ?? undefined,
       agentOwnerId: row.agent_owner_id,
       deployedVersion: row.deployed_version ?? undefined,
       followsTo: row.follows === 1 ? (row.deployed_version ?? undefined) : undefined,
@@ -189,6 +193,8 @@ export interface TurnResult {
   readonly stepCount: number;
   readonly counters: string;
   readonly properties: string;
+  /** Where the chain of its audit entries ends now. */
+  readonly auditHead: string | null;
   readonly at: number;
 }
 
@@ -200,6 +206,7 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
       step_count: turn.stepCount,
       counters: turn.counters,
       properties: turn.properties,
+      audit_head: turn.auditHead,
       lease_holder: null,
       lease_until: null,
       undone_steps: 0,
@@ -307,15 +314,20 @@ export async function endIdleConversations(db: Db, before: number): Promise<bool
   return Number(result.numUpdatedRows) < RETIRE_AT_ONCE;
 }
 
-/** Deletes conversations that have ended and whose last turn is older than this. False when there may be more. */
+/**
+ * Deletes conversations that have ended and whose last turn is older than this. False when there may be more. Their audit entries
+ * stay, and it stays known where the chains of these end.
+ */
 export async function deleteEndedConversations(db: Db, before: number): Promise<boolean> {
-  const result = await db
+  const deleted = await db
     .deleteFrom('conversations')
     .where('id', 'in', eb =>
       oldOnes(eb.selectFrom('conversations'), ['ENDED', 'EXECUTION_INTERRUPTED'], before),
     )
-    .executeTakeFirst();
-  return Number(result.numDeletedRows) < RETIRE_AT_ONCE;
+    .returning(['id', 'audit_head'])
+    .execute();
+  await keepAuditHeads(db, deleted);
+  return deleted.length < RETIRE_AT_ONCE;
 }
 
 function oldOnes(
@@ -482,7 +494,10 @@ const CONVERSATION_COLUMNS = [
   'conversations.updated_at',
 ] as const;
 
-type ConversationRow = Omit<Schema['conversations'], 'counters' | 'lease_holder' | 'lease_fence'> & {
+type ConversationRow = Omit<
+  Schema['conversations'],
+  'counters' | 'lease_holder' | 'lease_fence' | 'audit_head'
+> & {
   readonly now: number;
 };
 
@@ -510,6 +525,7 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
     .select([
       'conversations.counters',
       'conversations.lease_fence',
+      'conversations.audit_head',
       'conversation_steps.output as last_output',
       'agents.owner_id as agent_owner_id',
       'deployments.agent_version as deployed_version',

@@ -13,6 +13,8 @@ export interface ClaimedCheckpoint {
   readonly environment: Environment;
   readonly userId: string;
   readonly undoneSteps: number;
+  /** Where the chain of its audit entries ends. */
+  readonly auditHead: string | undefined;
   /** JSON, as it was put there. */
   readonly checkpoint: string;
   /** 1 for the first time it is taken up. */
@@ -87,7 +89,15 @@ export async function claimCheckpoint(
           .whereRef('turn_checkpoints.conversation_id', '=', 'conversations.id'),
       ),
     )
-    .returning(['lease_fence', 'agent_id', 'agent_version', 'environment', 'user_id', 'undone_steps'])
+    .returning([
+      'lease_fence',
+      'agent_id',
+      'agent_version',
+      'environment',
+      'user_id',
+      'undone_steps',
+      'audit_head',
+    ])
     .executeTakeFirst();
   if (!row) return undefined;
   const { checkpoint, attempts } = await db
@@ -103,6 +113,7 @@ export async function claimCheckpoint(
     environment: row.environment as Environment,
     userId: row.user_id,
     undoneSteps: row.undone_steps,
+    auditHead: row.audit_head ?? undefined,
     checkpoint,
     attempt: attempts,
   };
