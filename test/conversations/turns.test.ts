@@ -284,6 +284,24 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
       expect(a.conversationId).not.toBe(b.conversationId);
     });
 
+    it('a turn is cancelled from outside, also when it is claimed and has not begun', async () => {
+      const { conversationId } = await say(rig.turns, {});
+      const claimed = await claim(rig.turns, { conversationId, input: 'hours' });
+      rig.turns.cancelTurn(conversationId);
+      expect(await errorOf(claimed.run({ signal: never }))).toMatchObject({ kind: 'cancelled' });
+      // That was for this turn, not for the next one.
+      expect(await say(rig.turns, { conversationId, input: 'hours' })).toMatchObject({
+        conversationState: 'READY',
+      });
+      rig.insideTurn = () => {
+        rig.turns.cancelTurn(conversationId);
+        return new Promise(() => {});
+      };
+      expect(await errorOf(say(rig.turns, { conversationId, input: 'hours' }))).toMatchObject({
+        kind: 'cancelled',
+      });
+    });
+
     it('a holder that fell silent is replaced, and cannot commit when it comes back', async () => {
       const { conversationId } = await say(rig.turns, {});
       const silent = await claim(rig.turns, { conversationId, input: 'coffee' });

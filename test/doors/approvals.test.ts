@@ -2,7 +2,7 @@ import type { TestPlatform } from '@patchbay/testing/platform';
 import { startTestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from './platforms.ts';
-import { callTool, toolError } from './wire.ts';
+import { callTool, startTool, toolError } from './wire.ts';
 
 let platform: TestPlatform;
 
@@ -102,6 +102,31 @@ describe.each(platforms)('approvals at the operator door of $kind', ({ start }) 
       await errorOf('get_approval_status', { conversationId, detail: 'full' }, approver.key),
     ).toMatchObject({
       errorCode: 'FORBIDDEN',
+    });
+  });
+
+  it('end a turn that runs, on whichever node, as its caller could', async () => {
+    const { conversationId } = await answerOf('create_conversation', { agentId: 'demo' });
+    // Takes more than a second of typing.
+    const { answer } = await startTool(
+      platform.operatorUrl,
+      'talk_to_agent',
+      { agentId: 'demo', conversationId, message: 'show progress' },
+      { key: platform.operatorKey },
+    );
+    expect(await answerOf('cancel_conversation', { conversationId })).toEqual({
+      status: 'CANCELLED',
+      conversationId,
+    });
+    expect(toolError({ ...(await answer), body: (await answer).body.at(-1) })).toMatchObject({
+      errorCode: 'CONFLICT',
+    });
+    const read = await answerOf('read_conversation', { conversationId, currentStepOnly: false });
+    // Nothing of the message was stored, and the conversation takes the next one.
+    expect(read).toMatchObject({ conversationState: 'READY', conversationOutputs: [{}] });
+    expect(toolError(await call('cancel_conversation', { conversationId }))).toMatchObject({
+      errorCode: 'WRONG_STATE',
+      details: { currentState: 'READY' },
     });
   });
 

@@ -101,6 +101,8 @@ function failureOf(type: string, cause: unknown): NonNullable<StepsRun['failure'
 
 /** The step's result, or the reason of the abort, whichever comes first. */
 async function unlessAborted(running: Promise<StepResult>, signal: AbortSignal): Promise<StepResult> {
+  // The step may have been told before it first waited.
+  signal.throwIfAborted();
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);

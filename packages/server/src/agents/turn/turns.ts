@@ -126,6 +126,8 @@ export function createTurns(given: TurnDeps): Turns {
   const open = new Set<Promise<void>>();
   /** By conversation: how to end the turn that runs in it here. */
   const running = new Map<string, AbortController>();
+  /** Conversations whose turn was cancelled between its claim and its beginning; empty when no turn is there. */
+  const cancelledEarly = new Set<string>();
   let closed: Promise<void> | undefined;
 
   /** Answers how to say that the turn is over. */
@@ -134,6 +136,7 @@ export function createTurns(given: TurnDeps): Turns {
     open.add(promise);
     return () => {
       open.delete(promise);
+      if (open.size <= running.size) cancelledEarly.clear();
       resolve();
     };
   }
@@ -202,7 +205,7 @@ export function createTurns(given: TurnDeps): Turns {
     const { conversationId } = claim.lease;
     const cancelled = new AbortController();
     const cancel = () => cancelled.abort(CANCELLED);
-    if (reader.signal.aborted) cancel();
+    if (reader.signal.aborted || cancelledEarly.delete(conversationId)) cancel();
     else reader.signal.addEventListener('abort', cancel);
     running.set(conversationId, cancelled);
     try {
@@ -300,7 +303,11 @@ export function createTurns(given: TurnDeps): Turns {
       }),
     move: (principal, conversationId, direction) =>
       moveByOneTurn(store, principal, conversationId, direction),
-    cancelTurn: conversationId => running.get(conversationId)?.abort(CANCELLED),
+    cancelTurn(conversationId) {
+      const turn = running.get(conversationId);
+      if (turn) turn.abort(CANCELLED);
+      else if (open.size > running.size) cancelledEarly.add(conversationId);
+    },
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
       store.commit(async db => {
