@@ -246,6 +246,26 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     });
   });
 
+  it('ends with its turn: a step that still runs after a cancellation does nothing more in the world', async () => {
+    const caller = new AbortController();
+    const back = gate();
+    let late: Promise<unknown> | undefined;
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      caller.abort();
+      late = back.opened.then(() => act(tools));
+      await late;
+    };
+    const { conversationId } = await say(rig.turns, {});
+    await errorOf(say(rig.turns, { conversationId, input: 'hours' }, { signal: caller.signal }));
+    back.open();
+    await expect(late).rejects.toThrow();
+    expect(world.count).toBe(1);
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+    expect((await read(conversationId)).conversationState).toBe('ERROR');
+  });
+
   it('goes on elsewhere when the node stops in the middle of the turn', async () => {
     const reached = gate();
     let runs = 0;

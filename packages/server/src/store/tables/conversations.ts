@@ -175,8 +175,7 @@ export async function renewConversationLease(
   const row = await db
     .updateTable('conversations')
     .set({ lease_until: sql<number>`${NOW} + ${sql.lit(leaseMs)}` })
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
+    .where(eb => stillHeldUnder(eb, lease))
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
@@ -212,8 +211,7 @@ const updateFinished = prepareQuery((db, turn: ConversationLease & TurnResult) =
       undone_steps: 0,
       updated_at: turn.at,
     })
-    .where('id', '=', turn.conversationId)
-    .where('lease_fence', '=', turn.fence)
+    .where(eb => stillHeldUnder(eb, turn))
     .returning('id'),
 );
 
@@ -239,6 +237,14 @@ type Rows = ExpressionBuilder<Schema, 'conversations'>;
 
 function heldUnder(eb: Rows, lease: ConversationLease): Expression<SqlBool> {
   return eb.and([eb('id', '=', lease.conversationId), eb('lease_fence', '=', lease.fence)]);
+}
+
+/**
+ * Nobody has taken the lease, and its turn has not ended. What a step of an ended turn still does, because nobody can stop it
+ * from running, comes too late.
+ */
+export function stillHeldUnder(eb: Rows, lease: ConversationLease): Expression<SqlBool> {
+  return eb.and([heldUnder(eb, lease), eb('lease_holder', 'is not', null)]);
 }
 
 async function freeConversations(db: Db, which: (eb: Rows) => Expression<SqlBool>): Promise<void> {

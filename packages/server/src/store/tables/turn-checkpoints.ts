@@ -3,7 +3,7 @@ import type { ConversationState } from '@patchbay/contract/operations/conversati
 import { sql } from 'kysely';
 import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
-import type { ConversationLease } from './conversations.ts';
+import { type ConversationLease, stillHeldUnder } from './conversations.ts';
 
 /** A turn that was cut off or has waited, claimed to go on. */
 export interface ClaimedCheckpoint {
@@ -33,8 +33,7 @@ export async function beginToAct(
   const held = await db
     .updateTable('conversations')
     .set({ state: 'IN_PROGRESS' satisfies ConversationState })
-    .where('id', '=', lease.conversationId)
-    .where('lease_fence', '=', lease.fence)
+    .where(eb => stillHeldUnder(eb, lease))
     .returning('id')
     .executeTakeFirst();
   if (held && checkpoint !== undefined) await putCheckpoint(db, lease.conversationId, checkpoint);
