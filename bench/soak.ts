@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type PlatformProcess, startPlatformProcess } from '@patchbay/testing/platform-process';
 import { startPostgres } from '@patchbay/testing/postgres';
 import pg from 'pg';
+import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
 import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
 import { memoryMbOf } from './process-usage.ts';
@@ -14,6 +15,7 @@ import { memoryMbOf } from './process-usage.ts';
 const HELP = `Long proofs: the code of the tests with a bigger number. Writes bench/results/<date>-soak-<name>.md.
 
   npm run soak -- kills        200 kills of the process during turns, 150 on SQLite and 50 on PostgreSQL
+  npm run soak -- effects      100 kills of the process during calls of other servers, 75 on SQLite and 25 on PostgreSQL
   npm run soak -- hostile      10 000 malformed requests at each door
   npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
   npm run soak -- slow         1 000 connections that say their request one byte at a time
@@ -34,7 +36,7 @@ const { values, positionals } = parseArgs({
 const scale = Number(values.scale);
 const scaled = (count: number) => Math.max(1, Math.round(count * scale));
 
-const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = { kills, hostile, handshakes, slow };
+const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = { kills, effects, hostile, handshakes, slow };
 
 async function kills(): Promise<Proof> {
   await using postgres = await startPostgres({ durable: true });
@@ -62,6 +64,37 @@ async function kills(): Promise<Proof> {
       'kills on PostgreSQL': trials.postgres,
       'messages acknowledged on SQLite': acknowledged.sqlite,
       'messages acknowledged on PostgreSQL': acknowledged.postgres,
+    },
+    complaints,
+  };
+}
+
+async function effects(): Promise<Proof> {
+  await using postgres = await startPostgres({ durable: true });
+  const complaints: string[] = [];
+  const sum = { acknowledged: 0, received: 0, unknown: 0 };
+  const trials = { sqlite: scaled(75), postgres: scaled(25) };
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    for (let trial = 0; trial < trials[engine]; trial += 1) {
+      await withFolder(async dataDir => {
+        const databaseUrl =
+          engine === 'postgres' ? await newDatabase(postgres.url, `effects_${trial}`) : undefined;
+        const killAfterMs = 30 + ((trial * 37) % 700);
+        const result = await effectTrial({ dataDir, databaseUrl, conversations: 8, killAfterMs });
+        for (const name of ['acknowledged', 'received', 'unknown'] as const) sum[name] += result[name];
+        complaints.push(...result.complaints.map(text => `${engine} trial ${trial}: ${text}`));
+      });
+      say(`effects: ${engine} ${trial + 1} of ${trials[engine]}, ${complaints.length} complaints`);
+    }
+  }
+  return {
+    what: 'kill -9 while agents make two calls a turn in 8 conversations at once; after the restart no call has reached the server twice, every one that reached it is in its conversation, and one nobody knows about is said to be unknown',
+    figures: {
+      'kills on SQLite': trials.sqlite,
+      'kills on PostgreSQL': trials.postgres,
+      'messages acknowledged': sum.acknowledged,
+      'calls received by the server': sum.received,
+      'calls said to be unknown': sum.unknown,
     },
     complaints,
   };

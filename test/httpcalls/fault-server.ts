@@ -42,6 +42,11 @@ function raw(response: ServerResponse, text: string | Buffer): void {
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   ok: response => json(response, { ok: true }),
+  /** Some time after it arrived, so that its caller may die meanwhile. */
+  later: async (response, { body }) => {
+    await wait(body.length % 20);
+    json(response, { ok: true });
+  },
   echo: (response, { headers, body }) =>
     json(response, { headers, body }, 200, { 'x-api-key': 'k', 'x-seen': 'yes' }),
   silent: () => undefined,
