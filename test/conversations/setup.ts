@@ -36,6 +36,7 @@ import type { Principal } from '../../packages/server/src/kernel/principal.ts';
 import { createAudit } from '../../packages/server/src/records/audit/audit.ts';
 import { type Chain, createChain } from '../../packages/server/src/records/audit/chain.ts';
 import { type ChainBreak, createAuditVerifier } from '../../packages/server/src/records/audit/verify.ts';
+import { createVariables, type Variables } from '../../packages/server/src/secrets/variables.ts';
 
 /** Conversations, turns and deployments on a real store, with one agent deployed: examples/hello.yaml, owned by ann. */
 export interface Rig extends AsyncDisposable {
@@ -47,6 +48,7 @@ export interface Rig extends AsyncDisposable {
   readonly agentFiles: AgentFiles;
   readonly turns: Turns;
   readonly conversations: Conversations;
+  readonly variables: Variables;
   readonly pauses: Pauses;
   /** What is wrong with the chain of a conversation's audit entries. */
   auditBreaks(conversationId: string): Promise<readonly ChainBreak[]>;
@@ -64,6 +66,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     type.type === 'rules' ? watched(type, () => rig.insideTurn) : type,
   );
   const deployments = createDeployments({ store, stepTypes, clock });
+  const variables = createVariables({ store, clock });
   const references = { checkDeployment: async () => [] };
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
   const node = (nodeId: string, more: Partial<TurnDeps> = {}) =>
@@ -78,6 +81,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       idempotencyHours: 24,
       deploymentEnv: 'development',
       capabilities: createCapabilities({ store }),
+      variables,
       vault: unused('vault'),
       references: unused('references'),
       fetch: unused('fetch'),
@@ -95,6 +99,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     conversations: createConversations({ store }),
     pauses: createPauses({ store, clock, audit: createAudit({ store, clock, chain }) }),
     auditBreaks: async conversationId => (await verifier.conversation(conversationId)).breaks,
+    variables,
     insideTurn: () => undefined,
     node,
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),

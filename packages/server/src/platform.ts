@@ -187,6 +187,7 @@ export async function createPlatform(
     idempotencyHours: config.idempotency.hours,
     deploymentEnv: config.deployment.env,
     capabilities: createCapabilities({ store }),
+    variables,
     vault,
     references,
     fetch,

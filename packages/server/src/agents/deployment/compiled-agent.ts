@@ -24,6 +24,8 @@ export interface CompiledAgent {
   readonly steps: readonly AgentStep[];
   /** Do its documents ask for more of the conversation than the turn before? Then each turn reads it. */
   readonly readsPast: boolean;
+  /** Do they ask for the variables of the platform? */
+  readonly readsVariables: boolean;
   readonly hitl: HitlConfig | undefined;
   /** `undefined` for an agent that keeps nothing of a person. */
   readonly memory: UserMemoryConfig | undefined;
@@ -31,6 +33,7 @@ export interface CompiledAgent {
 
 /** As in a path of a template or a condition. A word of an answer may be the same, which costs a query. */
 const PAST = /\bpast\b|\bconversationLog\b/;
+const VARS = /\bvars\b/;
 
 /**
  * Prepares an agent. Rejects with a `PlatformError` of kind `invalid` that names the workflow, the step and the remedy,
@@ -43,10 +46,13 @@ export async function compileAgent(
 ): Promise<CompiledAgent> {
   const steps: AgentStep[] = [];
   let readsPast = false;
+  let readsVariables = false;
   const loadAndLook: LoadDocument = async ref => {
     const body = await load(ref);
     // What a dictionary holds is only compared.
-    readsPast ||= ref.type !== 'dictionary' && PAST.test(JSON.stringify(body));
+    const text = ref.type === 'dictionary' ? '' : JSON.stringify(body);
+    readsPast ||= PAST.test(text);
+    readsVariables ||= VARS.test(text);
     return body;
   };
   if (agent.body.workflows.length === 0) {
@@ -70,6 +76,7 @@ export async function compileAgent(
     version: agent.version,
     steps,
     readsPast,
+    readsVariables,
     hitl: agent.body.hitlConfig,
     memory: memoryOf(agent.body, steps),
   };

@@ -19,6 +19,7 @@ export const DATA_SHAPE = {
   context: OPEN,
   properties: OPEN,
   httpCalls: OPEN,
+  vars: OPEN,
   memory: {
     current: {
       input: OPEN,

@@ -160,6 +160,8 @@ export interface StepTools {
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
   readonly budget: TurnBudget;
+  /** The variables of the platform, by name, where the agent's documents ask for them. */
+  readonly vars: Readonly<Record<string, string>>;
   /** What kind of installation this is, as its settings say, such as `development`. */
   readonly deploymentEnv: string;
   /** Deployed agents that this one may find and that say they have the skill, by id. */

@@ -65,7 +65,7 @@ export class Play {
   /** Earlier turns, the latest first. */
   private past: PastStep[] = [];
   private running: Running | undefined;
-  private readonly tools: StepTools;
+  private tools: StepTools;
   private readonly deps: TurnParts;
   private readonly claim: TurnClaim;
   private agent: CompiledAgent | undefined;
@@ -105,6 +105,9 @@ export class Play {
 
   async run(agent: CompiledAgent): Promise<void> {
     this.agent = agent;
+    if (agent.readsVariables) {
+      this.tools = { ...this.tools, vars: Object.fromEntries(await this.deps.variables.values()) };
+    }
     const { found, resumed } = this.claim;
     if (resumed) await this.goOn(resumed);
     else if (found) this.past = await earlierTurns(this.deps, found, agent);
@@ -279,6 +282,7 @@ function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: Ab
     effect: journal.effect,
     keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
     references: deps.references,
+    vars: {},
     fetch: deps.fetch,
     clock: deps.clock,
     signal,

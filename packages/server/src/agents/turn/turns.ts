@@ -5,6 +5,7 @@ import type { Principal } from '../../kernel/principal.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Audit } from '../../records/audit/audit.ts';
 import type { References } from '../../secrets/references.ts';
+import type { Variables } from '../../secrets/variables.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
@@ -54,6 +55,8 @@ export interface TurnDeps {
   readonly idempotencyHours: number;
   readonly vault: Pick<Vault, 'put'>;
   readonly references: Pick<References, 'compile' | 'resolve'>;
+  /** What templates know as `vars`. */
+  readonly variables: Pick<Variables, 'values'>;
   readonly fetch: SafeFetch;
   /** Told how each turn ended and how many milliseconds it took. */
   readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;

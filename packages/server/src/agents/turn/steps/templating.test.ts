@@ -45,6 +45,7 @@ describe('templating', () => {
       ['{{ memory.last.input }} {{ memory.last.actions.size }}', 'before 1'],
       ['{{ memory.previous.input }} {{ memory.previous.output[0].text }}', 'before Really?'],
       ['{{ memory.past[0].input }} {{ memory.past[1].input }} {{ memory.past.size }}', 'before first 3'],
+      ['{{ vars.shop }}{{ vars.missing }}', 'Tea House'],
       ['{{ conversationLog }}', 'Agent: Welcome! Hello.\nUser: first\nUser: before\nAgent: Really?'],
       [
         '{{ userInfo.userId }} {{ conversationInfo.agentId }} {{ conversationInfo.agentVersion }}',

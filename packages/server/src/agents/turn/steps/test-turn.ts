@@ -63,6 +63,7 @@ export function testTools(
     clock,
     signal,
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
+    vars: { shop: 'Tea House' },
     deploymentEnv: 'development',
     capabilities: async () => [],
     keepSecret: async name => `\${vault:${conversationId}.${name}}`,

@@ -14,6 +14,7 @@ export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<
     context: memory.context,
     properties: memory.properties,
     httpCalls: calls,
+    vars: tools.vars,
     memory: {
       current: {
         ...{ input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
