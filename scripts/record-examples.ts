@@ -52,6 +52,8 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
       },
     },
   }),
+  export_agent: () => ({ agentId: 'parrot' }),
+  import_agent: answers => ({ file: answers('export_agent') }),
   create_agent: () => ({
     name: 'Front desk',
     description: 'Answers visitors.',

@@ -374,6 +374,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('resume_conversation', { conversationId: waiting, verdict: 'REJECTED' });
 
   await provoke('deploy_agent_file', { file: agentFile('demo') }, editor.key);
+  await provokeExports(provoke);
   for (let made = 0; made <= 3; made++) await provoke('create_agent_key', { agentId: 'demo' });
   await provoke('create_agent_key', { agentId: 'nobody' });
   await provoke('revoke_key', { keyId: 'key_none' });
@@ -510,6 +511,20 @@ async function provokeDocuments(provoke: (operationId: string, args: Arguments) 
     await provoke('update_document', { ...document, body: type === 'agent' ? body : { workflowSteps: [] } });
     await provoke('delete_document', document);
   }
+}
+
+/** An agent that is not there, and one that is another here. */
+async function provokeExports(provoke: (operationId: string, args: Arguments) => Promise<unknown>) {
+  await provoke('export_agent', { agentId: 'nobody' });
+  await provoke('export_agent', { agentId: 'demo', version: 99 });
+  await provoke('deploy_agent_file', { file: agentFile('carried') });
+  const exported = (await provoke('export_agent', { agentId: 'carried' })) as {
+    documents: { type: string; body: unknown }[];
+  };
+  const documents = exported.documents.map(document =>
+    document.type === 'output' ? { ...document, body: { outputSet: [] } } : document,
+  );
+  await provoke('import_agent', { file: { ...exported, documents } });
 }
 
 /** As many secrets and variables as there may be. */

@@ -6,6 +6,8 @@ import { addCall } from './commands/call.ts';
 import { addChat } from './commands/chat.ts';
 import { addConnect } from './commands/connect.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addExport } from './commands/export.ts';
+import { addImport } from './commands/import.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLogs } from './commands/logs.ts';
 import { addSecrets } from './commands/secrets.ts';
@@ -51,6 +53,7 @@ Examples:
   npx patchbay chat demo                           talk to an agent
   npx patchbay connect claude-code                 let an MCP host in
   npx patchbay agents deploy my-agent.yaml         deploy an agent
+  npx patchbay export demo --file demo.yaml        carry an agent to another platform
   KEY=$(npx patchbay keys create)                  make a key
   npx patchbay secrets set crm-key                 store what agents need and nobody may read
   npx patchbay call discover_agents                call any operation
@@ -65,6 +68,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addChat(program, io);
   addConnect(program, io);
   addAgents(program, io);
+  addExport(program, io);
+  addImport(program, io);
   addKeys(program, io);
   addSecrets(program, io);
   addVars(program, io);

@@ -44,6 +44,7 @@ import {
   updateDocument,
   updateResource,
 } from './operations/documents.ts';
+import { exportAgent, importAgent } from './operations/exports.ts';
 import { deleteFile, listFiles, presignUpload, readFile } from './operations/files.ts';
 import {
   createAgentKey,
@@ -120,6 +121,8 @@ export const OPERATIONS = [
   listDocs,
   readDocs,
   deployAgentFile,
+  exportAgent,
+  importAgent,
   createKey,
   createAgentKey,
   listKeys,

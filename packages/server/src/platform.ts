@@ -4,6 +4,8 @@ import { createAgentCalls } from './agents/call/agent-calls.ts';
 import { createApplyChanges } from './agents/configuration/apply-changes.ts';
 import { createDeleteAgent } from './agents/configuration/delete-agent.ts';
 import { createDocuments } from './agents/configuration/documents.ts';
+import { createExportAgent } from './agents/configuration/export-agent.ts';
+import { createImportAgent } from './agents/configuration/import-agent.ts';
 import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { retireConversations } from './agents/conversation/retention.ts';
@@ -219,6 +221,8 @@ export async function createPlatform(
       listInventory: createInventory({ store, catalogue }),
       applyChanges: createApplyChanges({ store, clock }),
       removeAgent: createDeleteAgent({ store, clock }),
+      exportAgent: createExportAgent({ store, catalogue, references, variables }),
+      importAgent: createImportAgent({ store, stepTypes, clock, references }),
       triggers: createTriggers({ store, clock, logger }),
       admitManaged: createManagedChat({ store, turns, clock }),
       deployer: createDeployer({ store, stepTypes, references, clock, logger }),

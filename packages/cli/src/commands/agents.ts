@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { parse as parseYaml } from 'yaml';
 import { CliError, EXIT } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
+import { readObjectFile } from '../object-file.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { table, writeJson, writeLine } from '../text.ts';
 
@@ -68,7 +65,7 @@ async function list(io: Io, options: SharedOptions): Promise<void> {
 }
 
 async function deploy(io: Io, name: string, options: SharedOptions): Promise<void> {
-  const file = await readAgentFile(io, name);
+  const file = await readObjectFile(io, name, 'agent file');
   const { client, baseUrl } = await connect(io, options);
   const answer = await client.call('deploy_agent_file', { file });
   const { agentId, agentVersion, status, documents } = answer;
@@ -87,29 +84,4 @@ async function deploy(io: Io, name: string, options: SharedOptions): Promise<voi
       `${agentId} was saved but could not be deployed; the server log says why.`,
     );
   }
-}
-
-/** The file as an object. `.json` is JSON; everything else, also standard input, is YAML, which JSON is a part of. */
-async function readAgentFile(io: Io, name: string): Promise<Record<string, unknown>> {
-  let text: string;
-  try {
-    text = name === '-' ? await readAll(io.stdin) : await readFile(resolve(io.cwd, name), 'utf8');
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new CliError(EXIT.failed, `${name} ${missing ? 'does not exist' : 'cannot be read'}.`, { cause });
-  }
-  let value: unknown;
-  try {
-    value = extname(name).toLowerCase() === '.json' ? JSON.parse(text) : parseYaml(text);
-  } catch (cause) {
-    const [reason] = (cause as Error).message.split('\n');
-    throw new CliError(EXIT.failed, `${name} cannot be parsed: ${reason}`, { cause });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
-  throw new CliError(
-    EXIT.failed,
-    `${name} is no agent file: it must hold one object (see docs, agent-files).`,
-  );
 }

@@ -2,6 +2,8 @@ import type { AgentCalls } from '../agents/call/agent-calls.ts';
 import type { ApplyChanges } from '../agents/configuration/apply-changes.ts';
 import type { DeleteAgent } from '../agents/configuration/delete-agent.ts';
 import type { Documents } from '../agents/configuration/documents.ts';
+import type { ExportAgent } from '../agents/configuration/export-agent.ts';
+import type { ImportAgent } from '../agents/configuration/import-agent.ts';
 import type { ListInventory } from '../agents/configuration/inventory.ts';
 import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
@@ -65,6 +67,8 @@ import { readResource } from './documents/read_resource.ts';
 import { readWorkflow } from './documents/read_workflow.ts';
 import { updateDocument } from './documents/update_document.ts';
 import { updateResource } from './documents/update_resource.ts';
+import { exportAgent } from './exports/export_agent.ts';
+import { importAgent } from './exports/import_agent.ts';
 import { deleteFile } from './files/delete_file.ts';
 import { listFiles } from './files/list_files.ts';
 import { presignUpload } from './files/presign_upload.ts';
@@ -104,6 +108,8 @@ export function createHandlers(parts: {
   readonly listInventory: ListInventory;
   readonly applyChanges: ApplyChanges;
   readonly removeAgent: DeleteAgent;
+  readonly exportAgent: ExportAgent;
+  readonly importAgent: ImportAgent;
   readonly deployer: Deployer;
   readonly triggers: Triggers;
   readonly admitManaged: AdmitManaged;
@@ -186,6 +192,8 @@ export function createHandlers(parts: {
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),
+    export_agent: exportAgent(parts.exportAgent),
+    import_agent: importAgent(parts.importAgent),
     create_key: createKey(keys),
     create_agent_key: createAgentKey(keys),
     list_keys: listKeys(keys),

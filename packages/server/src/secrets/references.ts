@@ -41,6 +41,19 @@ export interface References {
    * this agent, unless the setting lets that pass.
    */
   checkDeployment(agentId: string, bodies: readonly unknown[]): Promise<readonly string[]>;
+  /** The secrets and variables that texts in the bodies refer to, by name. */
+  namesIn(bodies: readonly unknown[]): Promise<ReferredNames>;
+}
+
+export interface ReferredNames {
+  readonly secrets: readonly ReferredName[];
+  readonly variables: readonly ReferredName[];
+}
+
+export interface ReferredName {
+  readonly name: string;
+  /** Is there one of that name here? */
+  readonly isThere: boolean;
 }
 
 export function createReferences(deps: {
@@ -129,6 +142,15 @@ export function createReferences(deps: {
       if (grantEnforcement === 'warn') warnings.push(...ungranted);
       if (warnings.length > 0) logger.warn('An agent refers to what is not there', { agentId, warnings });
       return warnings;
+    },
+
+    async namesIn(bodies) {
+      const used = referencesIn(bodies);
+      const grants = await vault.grants(used.secrets);
+      const known = await variables.values();
+      const named = (names: readonly string[], there: { has(name: string): boolean }) =>
+        names.toSorted().map(name => ({ name, isThere: there.has(name) }));
+      return { secrets: named(used.secrets, grants), variables: named(used.variables, known) };
     },
   };
 }

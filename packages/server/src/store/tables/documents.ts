@@ -134,6 +134,41 @@ export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<
   return toDescriptor(row);
 }
 
+/**
+ * Puts a version there under the number it has elsewhere. It is the current one unless there is a later one; the words people know the
+ * document by are those of the current one. Throws `conflict` for a document that was deleted. The number must be free.
+ */
+export async function addVersion(
+  db: Db,
+  document: DocumentToCreate & { readonly version: number },
+): Promise<void> {
+  const { type, id, version, body, name, description, by, at } = document;
+  const words = { name, description, name_folded: fold(name), description_folded: fold(description) };
+  const changed = { current_version: version, modified_by: by, modified_at: at, ...words };
+  const row = await db
+    .insertInto('documents')
+    .values({ type, id, deleted: 0, created_by: by, created_at: at, ...changed })
+    .onConflict(conflict =>
+      conflict.columns(['type', 'id']).doUpdateSet(eb => ({
+        // Writes the row in any case, so that nobody else changes it before this unit ends.
+        deleted: eb.ref('documents.deleted'),
+      })),
+    )
+    .returning(['deleted', 'current_version'])
+    .executeTakeFirstOrThrow();
+  if (row.deleted === 1) {
+    throw new PlatformError(
+      'conflict',
+      `The ${type} document ${id} was deleted here; delete it permanently first.`,
+    );
+  }
+  if (row.current_version < version) {
+    await db.updateTable('documents').set(changed).where('type', '=', type).where('id', '=', id).execute();
+    publishChange(db, type, id);
+  }
+  await insertVersion(db, { type, id, version, body, createdBy: by, createdAt: at });
+}
+
 /** Changes the words a document is known by, and makes no version. Throws as `updateDocument` does. */
 export async function renameDocument(db: Db, change: DocumentToRename): Promise<Descriptor> {
   const { type, id, expectedVersion, name, description, by, at } = change;
