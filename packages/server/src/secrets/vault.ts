@@ -42,6 +42,7 @@ import { createVaultKeys, type VaultKeyOptions } from './vault-keys.ts';
 
 const MAX_SECRETS = 10_000;
 const MAX_OF_CONVERSATION = 100;
+const MAX_CHARACTERS = 65_536;
 /** An opened secret is remembered so long, and this many of them. */
 const OPENED_MS = 300_000;
 const MAX_OPENED = 1_000;
@@ -89,7 +90,7 @@ export interface Vault {
    */
   start(): Promise<void>;
   /**
-   * Stores a secret. Rejects with a `PlatformError`: `invalid` when a new one has no value, `conflict` when there are as many as
+   * Stores a secret. Rejects with a `PlatformError`: `invalid` when a new one has no value or it is too long, `conflict` when there are as many as
    * there may be.
    */
   put(request: SecretRequest): Promise<StoredSecret>;
@@ -271,6 +272,9 @@ export function createVault(deps: {
     },
 
     async put({ name, value, description, allowedAgents, by, conversationId }) {
+      if (value !== undefined && value.length > MAX_CHARACTERS) {
+        throw new PlatformError('invalid', `A secret has at most ${MAX_CHARACTERS} characters.`);
+      }
       const current = await vaultKey();
       const at = clock.now();
       return store.commit(async db => {

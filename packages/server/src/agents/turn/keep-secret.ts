@@ -18,6 +18,7 @@ export async function keepSecret(
     description: 'Told in a conversation',
     allowedAgents: [agentId],
     by: userId,
+    conversationId: lease.conversationId,
   });
   return `\${vault:${key}}`;
 }
