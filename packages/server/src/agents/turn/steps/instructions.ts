@@ -6,6 +6,7 @@ import type { PlacedText } from './check-templates.ts';
 import { fillJson, HeldValues } from './held-values.ts';
 import type { Sliced } from './in-slices.ts';
 import type { TemplateCache } from './template.ts';
+import { withValue } from './turn-data.ts';
 
 type PropertyInstruction = z.output<typeof propertyInstructions>[number];
 
@@ -95,7 +96,10 @@ function* valueFor(
   from: DataPath | undefined,
   { data, memory, templates, tools }: InstructionTurn,
 ): Sliced<unknown> {
-  const seen = source.scope === 'secret' ? withSecretInput(data, memory) : data;
+  // A secret that the person said is there for what becomes a secret, and for nothing else.
+  const { secretInput } = memory;
+  const isSecret = source.scope === 'secret' && secretInput !== undefined;
+  const seen = isSecret ? withValue(data, 'input', secretInput) : data;
   if (from !== undefined) return copyOf(readDataPath(seen, from), tools);
   const { valueString, valueInt, valueFloat, valueBoolean, valueObject, valueList } = source;
   if (valueString === undefined) return valueInt ?? valueFloat ?? valueBoolean ?? valueObject ?? valueList;
@@ -104,14 +108,6 @@ function* valueFor(
   const held = new HeldValues();
   const text = yield* templates.render(valueString, seen, { ...turn, hold: held.hold });
   return parseOrKeep(fillJson(text, [held]));
-}
-
-/** A secret that the person said is there for what becomes a secret, and for nothing else. */
-function withSecretInput(
-  data: InstructionTurn['data'],
-  { secretInput }: TurnMemory,
-): InstructionTurn['data'] {
-  return secretInput === undefined ? data : { ...data, input: secretInput };
 }
 
 /** About as many characters are copied in a step as are compared with a word. */

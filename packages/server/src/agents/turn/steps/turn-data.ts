@@ -34,3 +34,13 @@ export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<
     conversationInfo: { conversationId, agentId, agentVersion, environment },
   } satisfies Record<keyof typeof DATA_SHAPE, unknown>;
 }
+
+/** The data with one value more, or another one; what is only found out when it is asked for stays so. */
+export function withValue(
+  data: Readonly<Record<string, unknown>>,
+  name: string,
+  value: unknown,
+): Readonly<Record<string, unknown>> {
+  const members = Object.getOwnPropertyDescriptors(data);
+  return Object.defineProperties({}, { ...members, [name]: { value, enumerable: true } });
+}

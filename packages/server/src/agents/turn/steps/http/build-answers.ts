@@ -6,6 +6,7 @@ import { parseExpressions } from '../../../language/expression.ts';
 import type { TurnMemory } from '../../../step/step.ts';
 import { fillText, HeldValues, textOf } from '../held-values.ts';
 import type { Sliced } from '../in-slices.ts';
+import { withValue } from '../turn-data.ts';
 import type { HttpCall } from './http-call.ts';
 import type { RequestTurn } from './request-template.ts';
 import { runsOn } from './runs-on.ts';
@@ -79,7 +80,7 @@ function* entriesOf(
     pathToTargetArray === undefined ? undefined : readDataPath(turn.data, knownDataPath(pathToTargetArray));
   if (pathToTargetArray !== undefined && !Array.isArray(list)) return [];
   const all = Array.isArray(list)
-    ? list.map((entry: unknown) => ({ ...turn.data, [iterationObjectName]: entry }))
+    ? list.map((entry: unknown) => withValue(turn.data, iterationObjectName, entry))
     : [turn.data];
   if (templateFilterExpression === undefined) return all;
   const passed: RequestTurn['data'][] = [];

@@ -3,6 +3,7 @@ import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { inSlices } from '../in-slices.ts';
 import { type Instruction, keepSecrets, runInstructions } from '../instructions.ts';
 import type { TemplateCache } from '../template.ts';
+import { withValue } from '../turn-data.ts';
 import type { Background } from './background.ts';
 import { buildAnswers, ENTRY } from './build-answers.ts';
 import { exchange } from './exchange.ts';
@@ -31,7 +32,7 @@ export interface CallTurn {
 }
 
 /** What parsing and keeping an answer costs. */
-const CHARACTERS_A_STEP = 5;
+const CHARACTERS_A_STEP = 10;
 
 /**
  * Makes a call, or one for each entry of its list, one after the other, and puts what it came to where templates, rules and
@@ -77,7 +78,7 @@ async function makeBatch(prepared: PreparedCall, turn: CallTurn): Promise<NotAns
   };
   let failed: NotAnswered | undefined;
   for (const [index, entry] of (list as unknown[]).entries()) {
-    const one = { ...turn, data: { ...turn.data, [entryName]: entry } };
+    const one = { ...turn, data: withValue(turn.data, entryName, entry) };
     const outcome = await send(
       prepared,
       one,
