@@ -966,6 +966,7 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-22', 'fire_schedule_now is not built'],
   ['E-23', 'create_group is not built'],
   ['E-26', 'the tools that are built'],
+  ['E-33', 'create_api_agent and setup-api are not built; no tool that is built sets or changes hitlConfig'],
   ['E-35', 'keys only; tokens of an OIDC realm come with the authorization server'],
   ['E-36', 'the address of the metadata document, which comes with the authorization server'],
   ['E-45', 'roles of a user; roles from a token come with the authorization server'],

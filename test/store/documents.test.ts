@@ -14,6 +14,8 @@ import {
   updateDocument,
 } from '../../packages/server/src/store/tables/documents.ts';
 
+const gone = (type: DocumentType) => (type === 'agent' ? 'agent_not_found' : 'not_found');
+
 /** What the documents table promises, as a map. */
 class Model {
   readonly documents = new Map<string, { descriptor: Descriptor; bodies: unknown[]; deleted: boolean }>();
@@ -51,7 +53,7 @@ class Model {
     at: number,
   ): string | Descriptor {
     const entry = this.documents.get(`${type}/${id}`);
-    if (!entry || entry.deleted) return 'not_found';
+    if (!entry || entry.deleted) return gone(type);
     if (expected !== 0 && expected !== entry.bodies.length) return 'conflict';
     entry.bodies.push(body);
     entry.descriptor = {
@@ -66,7 +68,7 @@ class Model {
 
   delete(type: DocumentType, id: string, expected: number, permanent: boolean): string | number {
     const entry = this.documents.get(`${type}/${id}`);
-    if (!entry || (entry.deleted && !permanent)) return 'not_found';
+    if (!entry || (entry.deleted && !permanent)) return gone(type);
     if (expected !== 0 && expected !== entry.bodies.length) return 'conflict';
     if (permanent) this.documents.delete(`${type}/${id}`);
     else entry.deleted = true;

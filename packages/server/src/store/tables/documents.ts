@@ -102,7 +102,8 @@ export async function createDocument(db: Db, document: DocumentToCreate): Promis
 
 /**
  * Makes the next version and returns the descriptor that names it. Of two updates made from the same version exactly one
- * succeeds; the other throws `conflict`. Throws `not_found` for a document that is not there or was deleted.
+ * succeeds; the other throws `conflict`. Throws `not_found`, for agents
+ * `agent_not_found`, for a document that is not there or was deleted.
  */
 export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<Descriptor> {
   const { type, id, expectedVersion, name, description, by, at } = change;
@@ -429,7 +430,8 @@ async function whyUnchanged(
     .where('id', '=', id)
     .executeTakeFirst();
   if (!row || (row.deleted === 1 && !wanted.permanent)) {
-    return new PlatformError('not_found', `There is no ${type} document with the id ${id}.`);
+    const kind = type === 'agent' ? 'agent_not_found' : 'not_found';
+    return new PlatformError(kind, `There is no ${type} document with the id ${id}.`);
   }
   return staleVersion(type, id, { currentVersion: row.current_version, expectedVersion });
 }
