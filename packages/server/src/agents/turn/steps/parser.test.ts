@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDocument } from '../../document/parse-document.ts';
+import { workflowDocument } from '../../document/workflow.ts';
 import { parseExpression } from '../../language/expression.ts';
 import type { QuickReply } from '../../step/step.ts';
 import { parserStep } from './parser.ts';
@@ -313,6 +315,34 @@ describe('the parser', () => {
     expect(await expressionsOf(said, { dictionaries: [{ words }], corrections })).toHaveLength(200);
     // Takes some ten milliseconds; comparing each with each would be a second, and longer than a turn may work.
     expect(performance.now() - from).toBeLessThan(5_000);
+  });
+
+  it("takes EDDI's names for its parts, and its numbers as text", async () => {
+    const part = (kind: string, type: string, config?: object) => ({
+      type: `eddi://ai.labs.parser.${kind}.${type}`,
+      ...(config && { config }),
+    });
+    const uri = 'eddi://ai.labs.dictionary/dictionarystore/dictionaries/words-0?version=1';
+    const { workflowSteps } = parseDocument(workflowDocument, {
+      workflowSteps: [
+        {
+          type: 'eddi://ai.labs.parser',
+          config: { includeUnknown: 'false', maxInputTokens: '5' },
+          extensions: {
+            dictionaries: [part('dictionaries', 'integer'), part('dictionaries', 'regular', { uri })],
+            corrections: [part('corrections', 'levenshtein', { distance: '1' })],
+            normalizer: [part('normalizers', 'punctuation', { removePunctuation: 'true' })],
+          },
+        },
+      ],
+    });
+    const compiled = await parserStep.compile(
+      workflowSteps[0]!,
+      loadFrom({ 'dictionary/words-0': GREETINGS }),
+    );
+    const memory = testMemory({ input: 'helo,42 x y z hello' });
+    await compiled.run(memory, testTools());
+    expect(memory.expressions).toEqual(['greeting(hello)', 'integer(42)']);
   });
 
   it('adds to what an earlier workflow found, or replaces it', async () => {

@@ -168,7 +168,7 @@ const leaf = fc.oneof(
       type: 'dynamicvaluematcher',
       configs: { valuePath: `properties.${property}`, ...(how !== 'any' && { [how]: value }) },
     })),
-  fc.record({ min: small, max: small, equal: small }).map(bounds => ({
+  fc.oneof(fc.constant({}), fc.record({ min: small, max: small, equal: small })).map(bounds => ({
     type: 'sizematcher',
     configs: { valuePath: 'memory.current.expressions', ...bounds },
   })),
