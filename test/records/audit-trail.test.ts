@@ -128,6 +128,9 @@ describe.each(platforms)('the audit trail at the doors of $kind', ({ start, lack
       for (const { key } of [viewer, await platform.addPerson(['patchbay-admin'])]) {
         expect((await read(key)).body.result.structuredContent.count).toBe(8);
       }
+      await platform.platform.store.db.deleteFrom('conversations').where('id', '=', conversationId).execute();
+      expect(toolError(await read(viewer.key))).toMatchObject({ errorCode: 'NOT_FOUND' });
+      expect((await read(platform.operatorKey)).body.result.structuredContent.count).toBe(8);
     });
   });
 

@@ -45,6 +45,8 @@ export interface OperationDefinition<
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
+  /** `false` where people's own things come and go all day: what changes is no event of the platform's audit trail. */
+  readonly noted?: false;
   /** Runs an agent's turn: may take long, reports progress, can be cancelled. */
   readonly runsTurn: boolean;
   readonly rest: {

@@ -26,6 +26,8 @@ const SUBJECT_ARGUMENTS = new Set([
   'environment',
   'intent',
   'keyId',
+  'mcpEnabled',
+  'mcp_enabled',
   'pauseId',
   'permanent',
   'redeploy',
@@ -42,6 +44,8 @@ const SUBJECT_RESULTS = new Set([
   'agentVersion',
   'conversationId',
   'id',
+  'newAgentVersion',
+  'newVersion',
   'resourceId',
   'version',
   'workflowId',
@@ -92,7 +96,7 @@ export function createChangeNotes(deps: {
   return {
     async done(definition, args, output, principal) {
       // Turns are told of in the chains of their conversations.
-      if (definition.annotations.readOnlyHint || definition.runsTurn) return;
+      if (definition.annotations.readOnlyHint || definition.runsTurn || definition.noted === false) return;
       await note(definition, principal, 'done', {
         ...subjectOf(args, argumentsOf(definition)),
         ...subjectOf(output, SUBJECT_RESULTS),

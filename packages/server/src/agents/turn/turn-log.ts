@@ -16,6 +16,7 @@ export function logPlayedTurn(
   claim: TurnClaim,
   played: { readonly steps: readonly ConversationStep[]; readonly state: ConversationState },
 ): void {
+  if (played.state === 'AWAITING_HUMAN') logger?.info('A turn waits for a person', () => turnFields(claim));
   logger?.debug('A turn was played', () => ({
     ...turnFields(claim),
     steps: played.steps.map(({ index, data, output }) => ({
