@@ -6,8 +6,17 @@ import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addJob } from '../../packages/server/src/store/tables/jobs.ts';
 import { dumpFolder, dumpTables, newCanary, placesWith, recordingFetch } from '../canary.ts';
 import { platforms } from '../doors/platforms.ts';
+
+const ENVIRONMENT = {
+  PATCHBAY_REF_SHOP: 'shop',
+  SHOP_REGION: 'eu',
+  SHOP: 'x',
+  DATABASE_URL: 'x',
+  PATCHBAY_REFERENCES_ENVIRONMENT: 'SHOP_*,DATABASE_URL',
+};
 
 const agentFile = (text: string) => ({
   agent: 'clerk',
@@ -23,7 +32,11 @@ describe.each(platforms)('secrets and variables on $kind', ({ start }) => {
   let client: ReturnType<typeof createClient>;
   beforeAll(async () => {
     platform = await start({
-      env: { PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex'), PATCHBAY_LOG_LEVEL: 'debug' },
+      env: {
+        PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex'),
+        PATCHBAY_LOG_LEVEL: 'debug',
+        ...ENVIRONMENT,
+      },
     });
     recorder = recordingFetch();
     client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch: recorder.fetch });
@@ -72,6 +85,31 @@ describe.each(platforms)('secrets and variables on $kind', ({ start }) => {
       .poll(() => resolve('${vault:b}').catch((error: Error) => error.message))
       .toContain('no secret');
     expect(await client.call('delete_variable', { name: 'b' })).toEqual({ name: 'b', deleted: true });
+  });
+
+  it('stand beside the environment, of which configuration reads what it may', async () => {
+    expect(await resolve('${PATCHBAY_REF_SHOP:none} ${SHOP_REGION:none} ${PATCHBAY_REF_OTHER:none}')).toBe(
+      'shop eu none',
+    );
+    for (const name of ['PATCHBAY_VAULT_KEY', 'PATCHBAY_DATABASE_URL', 'DATABASE_URL', 'PATH', 'SHOP'])
+      expect(() => platform.platform.references.compile(`\${${name}:}`)).toThrow(
+        'configuration may not read',
+      );
+  });
+
+  it('get their new data key also when the node that rotates does not end it', async () => {
+    const { store } = platform.platform;
+    await client.call('put_secret', { name: 'left-over', value: 'still the same' });
+    const keys = () => store.db.selectFrom('data_keys').select(['id', 'is_current']).execute();
+    const [before] = await keys();
+    await store.commit(async db => {
+      await db.updateTable('data_keys').set({ is_current: 0 }).execute();
+      await addJob(db, { id: 'reseal-secrets', kind: 'reseal-secrets', payload: null });
+    });
+    await expect
+      .poll(keys, { timeout: 15_000 })
+      .toEqual([{ id: expect.not.stringMatching(before!.id), is_current: 1 }]);
+    expect(await resolve('${vault:left-over}')).toBe('still the same');
   });
 
   it('are refused when a name or a value is none', async () => {
