@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteEndedConversations } from '../../packages/server/src/store/tables/conversations.ts';
 import { platforms } from '../doors/platforms.ts';
 import { callTool, toolError } from '../doors/wire.ts';
 
@@ -128,7 +129,14 @@ describe.each(platforms)('the audit trail at the doors of $kind', ({ start, lack
       for (const { key } of [viewer, await platform.addPerson(['patchbay-admin'])]) {
         expect((await read(key)).body.result.structuredContent.count).toBe(8);
       }
-      await platform.platform.store.db.deleteFrom('conversations').where('id', '=', conversationId).execute();
+      // It ends, and is deleted when its time is over.
+      const { store } = platform.platform;
+      await store.db
+        .updateTable('conversations')
+        .set({ state: 'ENDED', updated_at: 1 })
+        .where('id', '=', conversationId)
+        .execute();
+      await store.commit(db => deleteEndedConversations(db, 2));
       expect(toolError(await read(viewer.key))).toMatchObject({ errorCode: 'NOT_FOUND' });
       expect((await read(platform.operatorKey)).body.result.structuredContent.count).toBe(8);
     });
