@@ -260,7 +260,7 @@ function frames(stack: string, message: string): string[] {
 const MIN_SCRUBBED = 4;
 
 /**
- * Takes these very values out of a text, also as JSON, in a URL or form, and in base64 wherever they begin in what was encoded: for
+ * Takes these very values out of a text, also as JSON, XML or HTML, in a URL or form, and in base64 wherever they begin in what was encoded: for
  * texts that may hold a secret which was put into a request, such as the answer of a server that repeats it. Values of fewer than
  * four characters stay.
  */
@@ -271,6 +271,14 @@ export function createScrubber(values: readonly string[]): (text: string) => str
   return text => forms.reduce((scrubbed, form) => scrubbed.replaceAll(form, REDACTED), text);
 }
 
+/** How writers of XML and HTML spell what a text may not hold. */
+const XML_ESCAPES: readonly Readonly<Record<string, string>>[] = [
+  { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
+  { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  { '&': '&#38;', '<': '&#60;', '>': '&#62;', '"': '&#34;', "'": '&#39;' },
+  { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '"', "'": "'" },
+];
+
 function formsOf(value: string): string[] {
   const inForm = new URLSearchParams([['', value]]).toString().slice(1);
   const inUrl = encodeURIComponent(value);
@@ -279,6 +287,7 @@ function formsOf(value: string): string[] {
     value,
     value.trim(),
     JSON.stringify(value).slice(1, -1),
+    ...XML_ESCAPES.map(escapes => value.replace(/[&<>"']/g, character => escapes[character]!)),
     inUrl,
     inForm,
     ...[inUrl, inForm].map(text => text.replaceAll(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())),

@@ -5,12 +5,15 @@ import { createScrubber } from './redact.ts';
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
 describe('a scrubber', () => {
-  const secret = 'pa ss/wörd+"1"';
+  const secret = 'pa ss/wörd+"1"&';
   const scrub = createScrubber([secret]);
 
   it.each([
     ['as it is', `Authorization: ${secret}!`],
     ['in JSON', JSON.stringify({ echo: secret })],
+    ['in XML', '<a b="pa ss/wörd+&quot;1&quot;&amp;"/>'],
+    ['in XML with numbers', '<a>pa ss/wörd+&#34;1&#34;&#38;</a>'],
+    ['in the text of an element', '<a>pa ss/wörd+"1"&amp;</a>'],
     ['in a path', `https://x.example/${encodeURIComponent(secret)}/y`],
     [
       'in a path with small hex digits',
