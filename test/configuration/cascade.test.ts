@@ -9,6 +9,7 @@ import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { PlatformError } from '../../packages/server/src/kernel/errors.ts';
 import type { Store } from '../../packages/server/src/store/store.ts';
+import { updateDocument } from '../../packages/server/src/store/tables/documents.ts';
 import { ann } from '../conversations/setup.ts';
 
 // What agents are made of, changed and deleted in cascades, against a map that does the same in the plainest way.
@@ -174,6 +175,30 @@ describe.each(engines)('agents and what they are made of on %s', engine => {
       }),
       { numRuns: 60, endOnFailure: true },
     );
+  });
+});
+
+describe.each(engines)('what an agent is made of on %s', engine => {
+  it('stays when one of a thousand versions of another agent names it', async () => {
+    await using store = await openTestStore(engine);
+    const documents = createDocuments({ store, stepTypes: STEP_TYPES, clock: systemClock });
+    const remove = createDeleteAgent({ store, clock: systemClock });
+    const workflows = ['w1', 'w2'].map(name => formatDocumentUri({ type: 'workflow', id: name, version: 1 }));
+    for (const name of ['w1', 'w2'])
+      await documents.create(ann, { type: 'workflow', id: name, body: workflowBody([]) });
+    await documents.create(ann, { type: 'agent', id: 'a1', body: { workflows } });
+    await documents.create(ann, { type: 'agent', id: 'a2', body: { workflows: [] } });
+    await store.commit(async db => {
+      const change = { type: 'agent', id: 'a2', expectedVersion: 0, by: 'ann', at: 1 } as const;
+      for (let made = 2; made <= 1_000; made += 1) {
+        await updateDocument(db, { ...change, body: { workflows: made === 1_000 ? [workflows[0]] : [] } });
+      }
+    });
+    const deletion = { agentId: 'a1', expectedVersion: 1, permanent: false, cascade: true };
+    expect(await remove(ann, deletion)).toEqual({
+      version: 1,
+      alsoDeleted: [{ type: 'workflow', id: 'w2' }],
+    });
   });
 });
 

@@ -1,15 +1,20 @@
-import { type DocumentType, parseDocumentUri } from '@patchbay/contract/ids';
+import { parseDocumentUri } from '@patchbay/contract/ids';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Db, Store } from '../../store/store.ts';
 import { lockAgent } from '../../store/tables/agents.ts';
 import { deleteDeploymentsOf } from '../../store/tables/deployments.ts';
-import { deleteDocument, isReferenced, listBodies, readDescriptor } from '../../store/tables/documents.ts';
+import {
+  type DocumentName,
+  deleteDocument,
+  findHolders,
+  listBodies,
+  readDescriptor,
+} from '../../store/tables/documents.ts';
 import { reachesDocument, requireDocument } from '../deployment/reach.ts';
 import { agentDocument } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { referencesOf, workflowDocument } from '../document/workflow.ts';
-import type { DocumentName } from './documents.ts';
 
 export interface AgentDeletion {
   readonly agentId: string;
@@ -42,26 +47,25 @@ export function createDeleteAgent(deps: { readonly store: Store; readonly clock:
     return store.commit(async db => {
       await lockAgent(db, agentId);
       const workflows = cascade ? await workflowsOf(db, agentId) : [];
+      const resources: DocumentName[] = [];
+      for (const { id } of workflows) resources.push(...(await resourcesOf(db, id)));
       const how = { permanent, by: principal.id, at: clock.now() };
       await deleteDeploymentsOf(db, agentId);
       const version = await deleteDocument(db, { ...agent, ...how, expectedVersion });
 
-      /** Deletes what is the caller's and named nowhere any more. */
-      async function deleteUnused(names: readonly DocumentName[]): Promise<DocumentName[]> {
-        const deleted: DocumentName[] = [];
-        for (const name of distinct(names)) {
-          const isThere = await readDescriptor(db, name.type, name.id);
-          if (!isThere || !(await reachesDocument(db, principal, name))) continue;
-          if (await isReferenced(db, name.type, name.id)) continue;
-          await deleteDocument(db, { ...name, ...how, expectedVersion: 0 });
-          deleted.push(name);
-        }
-        return deleted;
+      const candidates = distinct([...workflows, ...resources]);
+      const holders = await findHolders(db, candidates);
+      const alsoDeleted: DocumentName[] = [];
+      // Workflows come first: what only they name is free when they are gone.
+      const gone = new Set<string>();
+      for (const name of candidates) {
+        const stillNamed = [...(holders.get(keyOf(name)) ?? [])].some(holder => !gone.has(holder));
+        const isThere = (await readDescriptor(db, name.type, name.id)) !== undefined;
+        if (stillNamed || !isThere || !(await reachesDocument(db, principal, name))) continue;
+        await deleteDocument(db, { ...name, ...how, expectedVersion: 0 });
+        gone.add(keyOf(name));
+        alsoDeleted.push(name);
       }
-
-      const resources: DocumentName[] = [];
-      for (const { id } of distinct(workflows)) resources.push(...(await resourcesOf(db, id)));
-      const alsoDeleted = [...(await deleteUnused(workflows)), ...(await deleteUnused(resources))];
       return { version, alsoDeleted };
     });
   };
@@ -70,9 +74,9 @@ export function createDeleteAgent(deps: { readonly store: Store; readonly clock:
 /** The workflows any version of the agent has named. */
 async function workflowsOf(db: Db, agentId: string): Promise<DocumentName[]> {
   const bodies = await listBodies(db, 'agent', agentId);
-  return bodies
-    .flatMap(body => parseStored(agentDocument, body).workflows)
-    .map(uri => parseDocumentUri(uri)!);
+  return distinct(
+    bodies.flatMap(body => parseStored(agentDocument, body).workflows).map(uri => parseDocumentUri(uri)!),
+  );
 }
 
 /** The documents any version of the workflow has named. */
@@ -83,7 +87,10 @@ async function resourcesOf(db: Db, workflowId: string): Promise<DocumentName[]> 
     .flatMap(step => referencesOf(step));
 }
 
-function distinct(names: readonly { readonly type: DocumentType; readonly id: string }[]): DocumentName[] {
-  const byName = new Map(names.map(({ type, id }) => [`${type}/${id}`, { type, id }]));
-  return [...byName.values()];
+function keyOf({ type, id }: DocumentName): string {
+  return `${type}/${id}`;
+}
+
+function distinct(names: readonly DocumentName[]): DocumentName[] {
+  return [...new Map(names.map(({ type, id }) => [keyOf({ type, id }), { type, id }])).values()];
 }

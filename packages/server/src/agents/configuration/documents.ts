@@ -12,6 +12,7 @@ import {
   createDocument,
   type Descriptor,
   type Document,
+  type DocumentName,
   deleteDocument,
   listDescriptors,
   readDescriptor,
@@ -25,12 +26,6 @@ import { DOCUMENT_SCHEMAS } from '../document/documents.ts';
 import { parseDocument, parseStrictly } from '../document/parse-document.ts';
 import type { WorkflowDocument } from '../document/workflow.ts';
 import type { LoadDocument, StepType } from '../step/step.ts';
-
-/** Names a document. */
-export interface DocumentName {
-  readonly type: DocumentType;
-  readonly id: string;
-}
 
 /** The words people know a document by. */
 export interface Words {

@@ -316,19 +316,50 @@ export async function listBodies(db: Db, type: DocumentType, id: string): Promis
   return rows.map(row => JSON.parse(row.body) as unknown);
 }
 
-/** Does any version of an agent or workflow that is not deleted name the document? Reads them all: for rare deeds. */
-export async function isReferenced(db: Db, type: DocumentType, id: string): Promise<boolean> {
-  const start = `"patchbay://${type}/${id}?version=`.replaceAll(/[!%_]/g, '!$&');
-  const row = await db
-    .selectFrom('document_versions as v')
-    .innerJoin('documents as d', join => join.onRef('d.type', '=', 'v.type').onRef('d.id', '=', 'v.id'))
-    .select('v.id')
-    .where('v.type', 'in', ['agent', 'workflow'] satisfies DocumentType[])
-    .where('d.deleted', '=', 0)
-    .where(sql<SqlBool>`v.body like ${`%${start}%`} escape '!'`)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Names a document, without a version. */
+export interface DocumentName {
+  readonly type: DocumentType;
+  readonly id: string;
+}
+
+/** Versions that are looked through at once. */
+const PAGE = 500;
+
+/**
+ * For each of the documents, as `type/id`, the agents and workflows that name it in any version, as `type/id`; those that are deleted
+ * do not count. Reads every agent and workflow there is, a page at a time: for rare deeds.
+ */
+export async function findHolders(
+  db: Db,
+  names: readonly DocumentName[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const holders = new Map(names.map(({ type, id }) => [`${type}/${id}`, new Set<string>()]));
+  if (holders.size === 0) return holders;
+  let last = { type: '', id: '', version: 0 };
+  for (;;) {
+    const page = await db
+      .selectFrom('document_versions as v')
+      .innerJoin('documents as d', join => join.onRef('d.type', '=', 'v.type').onRef('d.id', '=', 'v.id'))
+      .select(['v.type', 'v.id', 'v.version', 'v.body'])
+      .where('v.type', 'in', ['agent', 'workflow'] satisfies DocumentType[])
+      .where('d.deleted', '=', 0)
+      .where(eb =>
+        eb(eb.refTuple('v.type', 'v.id', 'v.version'), '>', eb.tuple(last.type, last.id, last.version)),
+      )
+      .orderBy('v.type')
+      .orderBy('v.id')
+      .orderBy('v.version')
+      .limit(PAGE)
+      .execute();
+    for (const { type, id, body } of page) {
+      for (const [, named] of body.matchAll(/"patchbay:\/\/([a-z]+\/[a-z0-9_-]+)\?version=/g)) {
+        holders.get(named!)?.add(`${type}/${id}`);
+      }
+    }
+    const end = page.at(-1);
+    if (!end || page.length < PAGE) return holders;
+    last = end;
+  }
 }
 
 /**
