@@ -62,6 +62,15 @@ beforeAll(async () => {
       ...retry({ retryOnHttpCodes: [429], maxRetries: 2 }),
     },
     {
+      name: 'hundred',
+      isBatchCalls: true,
+      preRequest: {
+        propertyInstructions: [{ name: 'ids', valueList: Array.from({ length: 100 }, (_, id) => id) }],
+        batchRequests: { pathToTargetArray: 'properties.ids', iterationObjectName: 'id' },
+      },
+      request: { method: 'PUT', path: '/ok/{{ id }}', body: '{"id": {{ id }}}' },
+    },
+    {
       name: 'forgotten',
       fireAndForget: true,
       saveResponse: false,
@@ -191,6 +200,14 @@ describe('a call', () => {
     const before = server.requests.length;
     expect((await hear('lenient')).error).toMatchObject({ status: 429 });
     expect(server.requests.slice(before).map(({ path }) => path)).toEqual(['/busy', '/busy', '/busy']);
+  });
+
+  it('for each of a hundred entries is made once, in their order', async () => {
+    const before = server.requests.length;
+    expect((await hear('hundred')).answer).toEqual(Array.from({ length: 100 }, () => ({ ok: true })));
+    expect(server.requests.slice(before).map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
+      Array.from({ length: 100 }, (_, id) => [`/ok/${id}`, { id }]),
+    );
   });
 
   it('that nobody waits for does not hold up the turn', async () => {

@@ -171,14 +171,18 @@ describe('references of a request', () => {
         {
           method: 'POST',
           path: '/${vars:region}/orders',
-          headers: { Authorization: 'Bearer ${vault:key}', 'X-Open': '${OPEN:none}' },
+          headers: {
+            Authorization: 'Bearer ${vault:key}',
+            'X-Open': '${OPEN:none}',
+            'X-User': '${caller:userId}',
+          },
           body: '{"secret": "${vault:a"b}"}'.replace('a"b', 'ab'),
         },
       ),
     ]);
     expect(sent[0]).toMatchObject({
       url: 'https://api.example.org/v1/eu/west/orders',
-      headers: { authorization: 'Bearer value of key', 'x-open': 'none' },
+      headers: { authorization: 'Bearer value of key', 'x-open': 'none', 'x-user': 'user_one' },
       init: { body: '{"secret": "value of ab"}', redirect: 'error' },
     });
   });

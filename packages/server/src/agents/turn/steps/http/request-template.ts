@@ -234,7 +234,8 @@ class Filler {
   private async resolve(compiled: CompiledText): Promise<ResolvedReference> {
     const { references, conversation } = this.turn.tools;
     try {
-      const { text, secrets } = await references.resolve(compiled, { agentId: conversation.agentId });
+      const { agentId, userId } = conversation;
+      const { text, secrets } = await references.resolve(compiled, { agentId, caller: { userId } });
       for (const secret of secrets) this.secrets.add(secret);
       return { reference: true, text, secret: secrets.length > 0 };
     } catch (thrown) {
