@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
 import type { RecordedExample, RecordedExamples } from '@patchbay/contract/reference';
-import { startTestPlatform } from '@patchbay/testing/platform';
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { systemClock } from '../packages/server/src/kernel/clock.ts';
 import { type Generated, writeGenerated } from './generated-file.ts';
 
@@ -96,6 +96,16 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
   }),
   delete_document: () => ({ type: 'workflow', id: 'front-desk', version: 2 }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
+  read_task: answers => ({ task_id: answers('create_task').task_id }),
+  list_task_messages: answers => ({ task_id: answers('create_task').task_id, limit: 2 }),
+  watch_task: answers => ({ task_id: answers('create_task').task_id, since: 2 }),
+  continue_task: answers => ({ task_id: answers('create_task').task_id, input: 'APPROVED' }),
+  cancel_task: answers => ({ task_id: answers('create_task').task_id, reason: 'No longer needed' }),
+  read_own_conversation: answers => inConversation(answers),
+  post_message: answers => ({ ...inConversation(answers), message: 'How do I connect a client?' }),
+  list_messages: answers => ({ ...inConversation(answers), since: 1 }),
+  watch_conversation: answers => ({ ...inConversation(answers), since: 2 }),
+  close_conversation: answers => inConversation(answers),
   read_file: answers => ({ file_id: answers('presign_upload').file_id }),
   delete_file: answers => ({ file_id: answers('presign_upload').file_id }),
   revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
@@ -112,6 +122,27 @@ export const ABOUT_WAITING: Readonly<Partial<Record<OperationName, Record<string
   resume_conversation: { verdict: 'APPROVED', note: 'Go on.' },
   cancel_conversation: {},
 };
+
+/** What agents do in the background has come to rest: the next answer depends on it. */
+export async function untilSettled({ platform: { store } }: TestPlatform): Promise<void> {
+  for (;;) {
+    const atWork = await store.db
+      .selectFrom('deliveries')
+      .leftJoin('conversations', 'conversations.id', 'deliveries.conversation_id')
+      .select('deliveries.id')
+      .where('deliveries.ended_at', 'is', null)
+      .where(eb =>
+        eb.or([eb('deliveries.state', '<>', 'waiting'), eb('conversations.state', '<>', 'AWAITING_HUMAN')]),
+      )
+      .executeTakeFirst();
+    if (!atWork) return;
+    await systemClock.sleep(10);
+  }
+}
+
+function inConversation(answers: Answers) {
+  return { agentId: 'demo', conversation_id: answers('open_conversation').conversation_id };
+}
 
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
 export async function recordExamples(): Promise<RecordedExamples> {
@@ -133,6 +164,7 @@ export async function recordExamples(): Promise<RecordedExamples> {
         : (ARGUMENTS[name]?.(earlier => answers.get(earlier)!) ?? examples[0]);
       if (!args) throw new Error(`${name} has no example: give its definition one, or ARGUMENTS.`);
       const answer: Record<string, unknown> = await client.call(name, args as never);
+      await untilSettled(test);
       answers.set(name, answer);
       recorded[name] = { arguments: args, answer: JSON.parse(JSON.stringify(answer), cutText) };
     }
@@ -148,7 +180,7 @@ function withMadeUpIds(text: string): string {
   const madeUp = new Map<string, string>();
   return text
     .replace(
-      /\b(conv|user|key|file|pause|agent|dictionary)_([a-z2-7]{20,26})\b/g,
+      /\b(conv|user|key|file|task|msg|pause|agent|dictionary)_([a-z2-7]{20,26})\b/g,
       (id, kind: string, random: string) => {
         const count = [...madeUp.keys()].filter(other => other.startsWith(kind)).length;
         const turned = alphabet.slice(count) + alphabet.slice(0, count);

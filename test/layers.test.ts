@@ -195,7 +195,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   document: {
@@ -207,7 +207,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   step: {
@@ -220,7 +220,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   deployment: {
@@ -233,7 +233,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: 'an agent is compiled once for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   configuration: {
@@ -246,7 +246,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: 'what is written is written for all conversations',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   conversation: {
@@ -257,7 +257,7 @@ const AGENTS: Record<string, LayerRow> = {
       'language document step deployment configuration turn trigger': A_CONVERSATION_IS_A_RECORD,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   file: {
@@ -265,7 +265,7 @@ const AGENTS: Record<string, LayerRow> = {
     never: {
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
-      'language document deployment configuration conversation turn call trigger':
+      'language document deployment configuration conversation turn call delivery trigger':
         'a file is bytes with an owner, whoever is sent it',
       demo: DEMO_IS_ONE_AGENT,
     },
@@ -279,7 +279,7 @@ const AGENTS: Record<string, LayerRow> = {
       conversation: 'it outlasts every conversation',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   pause: {
@@ -289,7 +289,7 @@ const AGENTS: Record<string, LayerRow> = {
       'step deployment configuration turn trigger': A_PAUSE_IS_A_WAIT,
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   turn: {
@@ -299,7 +299,7 @@ const AGENTS: Record<string, LayerRow> = {
       trigger: 'a turn is asked for; it does not know by which way',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
-      call: A_CALL_COMES_FROM_OUTSIDE,
+      'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
   trigger: {
@@ -309,7 +309,7 @@ const AGENTS: Record<string, LayerRow> = {
       pause: A_PAUSE_IS_A_WAIT,
       'language step configuration':
         'an intent stands for agents that are deployed, whatever they are made of',
-      call: 'a call names its agent, a managed one its intent; neither takes the way of the other',
+      'call delivery': 'a call names its agent, a managed one its intent; neither takes the way of the other',
       demo: DEMO_IS_ONE_AGENT,
       file: A_FILE_IS_SENT_ALONG,
     },
@@ -318,7 +318,7 @@ const AGENTS: Record<string, LayerRow> = {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
       memory: A_MEMORY_IS_A_TURNS,
-      'file call pause': 'an agent file is text',
+      'file call delivery pause': 'an agent file is text',
       'language step configuration trigger': 'an agent file is written without knowing how it is read',
     },
   },
@@ -329,6 +329,15 @@ const AGENTS: Record<string, LayerRow> = {
       'language document deployment configuration trigger':
         'a call names an agent; how it is made is known to its turns',
       'conversation pause': 'a call has a turn run; what is read of it afterwards is asked elsewhere',
+      demo: DEMO_IS_ONE_AGENT,
+      delivery: A_CALL_COMES_FROM_OUTSIDE,
+    },
+  },
+  delivery: {
+    may: ['call', 'pause', 'turn'],
+    never: {
+      'language document step deployment configuration conversation file memory trigger':
+        'what is worked on in the background is a call like any other',
       demo: DEMO_IS_ONE_AGENT,
     },
   },

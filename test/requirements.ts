@@ -890,6 +890,8 @@ export const HELD: readonly RequirementId[] = [
   'B-57',
   'B-58',
   'B-59',
+  'B-60',
+  'B-61',
   'B-62',
   'B-63',
   'B-64',

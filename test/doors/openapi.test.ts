@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { type Schema, Validator } from '@cfworker/json-schema';
+import { OPERATIONS } from '@patchbay/contract/operations';
 import type { Role } from '@patchbay/contract/roles';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ABOUT_WAITING, WAITING_CALL } from '../../scripts/record-examples.ts';
+import { ABOUT_WAITING, untilSettled, WAITING_CALL } from '../../scripts/record-examples.ts';
 
 // The OpenAPI document, measured against the platform that serves it.
 
@@ -211,7 +212,7 @@ describe('the examples', () => {
     /** Ids of the examples and what they are called here. */
     const called = new Map<string, string>();
     const learn = (example: unknown, here: unknown): void => {
-      if (typeof example === 'string' && /^(conv|key|file|pause|agent|dictionary)_/.test(example))
+      if (typeof example === 'string' && /^(conv|key|file|task|msg|pause|agent|dictionary)_/.test(example))
         called.set(example, String(here));
       if (typeof example !== 'object' || example === null) return;
       for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
@@ -219,7 +220,10 @@ describe('the examples', () => {
     const translated = (args: Arguments): Arguments =>
       JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? value);
 
-    for (const route of routes.filter(carriesJson)) {
+    // One path may have the first and the last of a family.
+    const order: readonly string[] = OPERATIONS.map(({ name }) => name);
+    const placeOf = ({ operationId }: Route) => order.indexOf(operationId) + 1 || order.length + 1;
+    for (const route of routes.filter(carriesJson).toSorted((a, b) => placeOf(a) - placeOf(b))) {
       const { operationId } = route;
       const [status, documented] = Object.entries(route.responses)[0]!;
       const [type, { schema, example }] = Object.entries(documented.content ?? {})[0] ?? ['', { schema: {} }];
@@ -229,6 +233,7 @@ describe('the examples', () => {
         learn(exampleOf(route).conversationId, (body as Arguments).conversationId);
       }
       const answer = await send(route, translated(exampleOf(route)));
+      await untilSettled(platform);
       expect(answer, operationId).toMatchObject({ status: Number(status) });
       expect(answer.headers.get('content-type') ?? '', operationId).toMatch(type);
       expect(problems(schema, answer.body), operationId).toEqual([]);
@@ -309,11 +314,46 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     return answer.body as Record<string, string>;
   };
 
+  const provokeTasks = async () => {
+    const begun = { agentId: 'demo', message: 'hello', idempotency_key: 'a task' };
+    const task = await provoke('create_task', begun);
+    await provoke('create_task', { ...begun, message: 'bye' });
+    await provoke('create_task', { agentId: 'nobody', message: 'x' });
+    await provoke('create_task', { agentId: 'demo', message: 'x', context_id: `conv_${'a'.repeat(26)}` });
+    await provoke('list_agent_tasks', { agentId: 'nobody' });
+    await untilSettled(platform);
+    await provoke('continue_task', { task_id: task.task_id, input: 'APPROVED' });
+    for (const operation of ['read_task', 'list_task_messages', 'watch_task', 'cancel_task'])
+      await provoke(operation, { task_id: 'task_none' });
+    await provoke('continue_task', { task_id: 'task_none', input: 'APPROVED' });
+  };
+
+  const provokeConversations = async () => {
+    const at = { agentId: 'demo', conversation_id: `conv_${'a'.repeat(26)}` };
+    for (const operation of ['read_own_conversation', 'list_messages', 'watch_conversation'])
+      await provoke(operation, at);
+    await provoke('close_conversation', at);
+    await provoke('post_message', { ...at, message: 'x' });
+    await provoke('open_conversation', { agentId: 'nobody' });
+    await provoke('list_own_conversations', { agentId: 'nobody' });
+    const { conversation_id } = await provoke('open_conversation', { agentId: 'demo' });
+    const opened = { agentId: 'demo', conversation_id };
+    const once = { ...opened, idempotency_key: 'a message' };
+    await provoke('post_message', { ...once, message: 'Ask a person first' });
+    await provoke('post_message', { ...once, message: 'bye' });
+    await untilSettled(platform);
+    await provoke('close_conversation', opened);
+    await provoke('cancel_conversation', { conversationId: conversation_id });
+    await provoke('post_message', { ...opened, message: 'x' });
+  };
+
   /** A person's calls of an agent, until there are no more within this minute. */
   const useUpCalls = async () => {
     const { key } = await platform.addPerson(['patchbay-user']);
     for (let count = 0; count <= 120; count += 1)
       await provoke('invoke_agent', { agentId: 'nobody', message: 'x' }, key);
+    for (const operation of ['create_task', 'open_conversation', 'post_message'])
+      await provoke(operation, { agentId: 'nobody', message: 'x', conversation_id: 'x' }, key);
   };
 
   const approver = await platform.addPerson(['patchbay-approver']);
@@ -386,8 +426,10 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   const call = { agentId: 'demo', message: 'hello', idempotency_key: 'once' };
   await provoke('invoke_agent', call);
   await provoke('invoke_agent', { ...call, message: 'bye' });
-  await provoke('invoke_agent', { ...call, context_id: 'conv_none' });
+  await provoke('invoke_agent', { ...call, context_id: `conv_${'a'.repeat(26)}` });
   await useUpCalls();
+  await provokeTasks();
+  await provokeConversations();
   await provoke('read_file', { file_id: 'nothing' });
   await provoke('delete_file', { file_id: 'nothing' });
   await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 1_100_000_000 });
@@ -407,6 +449,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
 
   await provoke('deploy_agent_file', { file: agentFile('slow', 3_000) });
   await provoke('create_conversation', { agentId: 'slow' });
+  await provoke('open_conversation', { agentId: 'slow' });
   await provoke('chat_with_agent', { agentId: 'slow', message: 'x' });
   const slow = { intent: 'slow', agentDeployments: [{ agentId: 'slow' }] };
   await provoke('create_agent_trigger', { config: JSON.stringify(slow) });
@@ -451,6 +494,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   });
   await provoke('talk_to_agent', { agentId: 'lost', conversationId: left.conversationId, message: 'x' });
   await provoke('invoke_agent', { agentId: 'lost', message: 'x' });
+  await provoke('open_conversation', { agentId: 'lost' });
   await provoke('deploy_agent_file', { file: agentFile('lost') });
   return done;
 }

@@ -79,6 +79,19 @@ describe.each(engines)('jobs on %s', engine => {
     await expect.poll(() => node.outcomes).toEqual(['done']);
   });
 
+  it('that cannot do their work yet are run again when they say, as often as it takes', async () => {
+    await using store = await openTestStore(engine);
+    let runs = 0;
+    await using node = await startNode(store, 'a', async () => {
+      runs += 1;
+      return runs < 8 ? { againInMs: 5 } : undefined;
+    });
+    await add(store, 'one');
+    await expect.poll(() => node.outcomes, { timeout: 5_000 }).toEqual(['done']);
+    expect(runs).toBe(8);
+    expect(await rows(store)).toEqual([]);
+  });
+
   it('run again after an error, later each time, until they are given up and kept for people', async () => {
     await using store = await openTestStore(engine);
     const at: number[] = [];

@@ -43,6 +43,12 @@ export function isFileId(text: string): boolean {
   return FILE_ID.test(text);
 }
 
+const TASK_ID = /^task_[a-z2-7]{26}$/;
+
+export function isTaskId(text: string): boolean {
+  return TASK_ID.test(text);
+}
+
 /** Conversations have no versions, so their address has none. */
 export function formatConversationUri(conversationId: string): string {
   return `patchbay://conversation/${conversationId}`;

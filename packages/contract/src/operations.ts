@@ -56,6 +56,15 @@ import {
 } from './operations/keys.ts';
 import { changeOwnAgent, listInstances, listOwnAgents, readOwnAgent } from './operations/own-agents.ts';
 import {
+  closeConversation,
+  listMessages,
+  listOwnConversations,
+  openConversation,
+  postMessage,
+  readOwnConversation,
+  watchConversation,
+} from './operations/own-conversations.ts';
+import {
   deleteSecret,
   deleteVariable,
   listSecrets,
@@ -64,6 +73,16 @@ import {
   putVariable,
   rotateSecrets,
 } from './operations/secrets.ts';
+import {
+  cancelTask,
+  continueTask,
+  createTask,
+  listAgentTasks,
+  listTaskMessages,
+  listTasks,
+  readTask,
+  watchTask,
+} from './operations/tasks.ts';
 import {
   chatManaged,
   createAgentTrigger,
@@ -134,6 +153,21 @@ export const OPERATIONS = [
   changeOwnAgent,
   listInstances,
   invokeAgent,
+  createTask,
+  listTasks,
+  listAgentTasks,
+  readTask,
+  listTaskMessages,
+  watchTask,
+  continueTask,
+  cancelTask,
+  openConversation,
+  listOwnConversations,
+  readOwnConversation,
+  postMessage,
+  listMessages,
+  watchConversation,
+  closeConversation,
   presignUpload,
   listFiles,
   readFile,

@@ -85,6 +85,7 @@ export async function startPatchbay(
 
   const server = await listen(platform, config.host, config.port);
   undo.defer(async () => {
+    platform.endStreams();
     // Both at once: a turn that nobody waits for any more has no request that would be waited for.
     await Promise.all([stopListening(server), platform.turns.close(DRAIN_MS)]);
   });

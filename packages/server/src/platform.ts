@@ -9,6 +9,12 @@ import { createImportAgent } from './agents/configuration/import-agent.ts';
 import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { retireConversations } from './agents/conversation/retention.ts';
+import { createDeliver, DELIVER } from './agents/delivery/deliver.ts';
+import { createMessageReader } from './agents/delivery/message-reader.ts';
+import { createOwnConversations } from './agents/delivery/own-conversations.ts';
+import { END_DELIVERY } from './agents/delivery/post-delivery.ts';
+import { recordTurn } from './agents/delivery/record-turn.ts';
+import { createTasks } from './agents/delivery/tasks.ts';
 import { DEMO_AGENT_FILE } from './agents/demo/demo-agent.ts';
 import { createAgentFiles } from './agents/deployment/agent-files.ts';
 import { createCapabilities } from './agents/deployment/capabilities.ts';
@@ -73,6 +79,10 @@ export interface PlatformOverrides {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MIB = 1024 * 1024;
+/** How soon a task ends whose pause was given up elsewhere. */
+const ABANDONED_MS = 5_000;
+/** Turns in the background on one node; they wait more than they work. */
+const DELIVERIES_AT_ONCE = 16;
 /** How soon somebody looks for turns whose node went down; their leases end after some seconds more. */
 const TAKE_UP_MS = 3_000;
 /** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
@@ -96,6 +106,8 @@ export interface Platform {
   readonly firstStart: boolean;
   /** Told where the listener is, once it is open: addresses that are handed out begin with it. */
   listensAt(url: string): void;
+  /** Ends the streams of those who follow a log; they come back, to another node if they can. */
+  endStreams(): void;
   /** Lets running turns end, ends open streams, gives jobs back and closes the store. */
   close(): Promise<void>;
 }
@@ -193,6 +205,7 @@ export async function createPlatform(
     vault,
     references,
     fetch,
+    onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });
   const address = createPublicAddress(config.publicUrl);
@@ -204,8 +217,15 @@ export async function createPlatform(
     quotaBytes: config.files.quotaMib * MIB,
     keepDays: config.files.keepDays,
   });
-  const calls = createAgentCalls({ turns, files, onAccessDenied: metrics.accessDenied });
+  const calls = createAgentCalls({ turns, files, store, onAccessDenied: metrics.accessDenied });
   const pauses = createPauses({ store, clock, audit });
+  const idempotencyHours = config.idempotency.hours;
+  const tasks = createTasks({
+    ...{ store, clock, calls, pauses, idempotencyHours },
+    keepDays: config.tasks.keepDays,
+  });
+  const messageReader = createMessageReader({ store, clock });
+  undo.defer(() => messageReader.close());
   const conversations = createConversations({ store });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
@@ -236,6 +256,9 @@ export async function createPlatform(
       calls,
       audit,
       auditVerifier: createAuditVerifier({ store, clock, chain }),
+      tasks,
+      ownConversations: createOwnConversations({ store, clock, calls, turns, idempotencyHours }),
+      messageReader,
     }),
     metrics.accessDenied,
     createChangeNotes({ audit, clock, logger: part('operations') }),
@@ -333,11 +356,27 @@ export async function createPlatform(
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
       [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },
+      [END_DELIVERY]: { run: payload => tasks.endLate(idOf(payload)) },
+      'end-abandoned-deliveries': { everyMs: ABANDONED_MS, run: () => tasks.endAbandoned() },
+      'remove-old-deliveries': { everyMs: HOUR_MS, run: () => tasks.removeOld() },
       'remove-files': { everyMs: HOUR_MS, run: () => files.removeLeftovers() },
     },
   });
   undo.defer(() => jobs.stop());
   await jobs.start();
+  const deliver = createDeliver({ store, clock, calls, logger: part('deliveries') });
+  // Workers of their own: agents at work hold up nothing else, and are held up by nothing else.
+  const deliveryJobs = createJobs({
+    store,
+    clock,
+    nodeId: `${nodeId}/deliveries`,
+    logger: part('jobs'),
+    onEnd: metrics.job,
+    concurrency: DELIVERIES_AT_ONCE,
+    kinds: { [DELIVER]: { run: payload => deliver(idOf(payload)) } },
+  });
+  undo.defer(() => deliveryJobs.stop());
+  await deliveryJobs.start();
 
   const built = undo.move();
   return {
@@ -353,11 +392,13 @@ export async function createPlatform(
     owner,
     firstStart,
     listensAt: address.listensAt,
+    endStreams: messageReader.close,
     close: () => built.disposeAsync(),
   };
 }
 
 const conversationIdOf = (payload: unknown) => (payload as { conversationId: string }).conversationId;
+const idOf = (payload: unknown) => (payload as { id: string }).id;
 const pauseIdOf = (payload: unknown) => (payload as { pauseId: string }).pauseId;
 
 function ownerPrincipal(owner: User): Principal {

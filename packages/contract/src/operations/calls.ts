@@ -58,5 +58,5 @@ export const invokeAgent = defineOperation({
     surface: 'agents',
     stream: { frame, last: { type: 'done' } },
   },
-  examples: [{ agentId: 'demo', message: 'hello' }],
+  examples: [{ agentId: 'demo', message: 'How do I connect a client?' }],
 });

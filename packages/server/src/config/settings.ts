@@ -260,6 +260,11 @@ export const settingsSchema = z.object({
         'May approvals be decided and turns be cancelled over MCP? With `false` those tools answer DISABLED; reading goes on, as do REST and the command line.',
     }),
   }),
+  tasks: z.object({
+    keepDays: whole(1, 36_500).default(30).meta({
+      description: 'Days a task that has ended can be read with its log.',
+    }),
+  }),
   session: z.object({
     days: whole(1, 90).default(7).meta({ description: 'Days the session of an MCP client stays valid.' }),
   }),

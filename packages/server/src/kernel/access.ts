@@ -64,6 +64,11 @@ export function mayUseConversation(
   return reaches(principal, access, conversation.userId);
 }
 
+/** To follow and end what somebody had an agent do in the background, and to read its log: who asked for it and nobody else. */
+export function mayUseDelivery(principal: Principal, delivery: Owned): boolean {
+  return reaches(principal, 'own', delivery.ownerId);
+}
+
 /** To look at a file, send it along and remove it: its owner and nobody else, whatever their role. */
 export function mayUseFile(principal: Principal, file: Owned): boolean {
   return reaches(principal, 'own', file.ownerId);

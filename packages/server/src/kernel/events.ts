@@ -21,6 +21,8 @@ export type PlatformEvent =
   | { readonly kind: 'turn-cancelled'; readonly conversationId: string }
   /** Calls a node has let in since it last said so, by credential and agent. */
   | { readonly kind: 'calls-counted'; readonly calls: Readonly<Record<string, number>> }
+  /** A log has more messages, or is closed. */
+  | { readonly kind: 'log-changed'; readonly logId: string }
   /** A job may run at once. */
   | { readonly kind: 'job-added'; readonly job: string };
 

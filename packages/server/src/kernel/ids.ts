@@ -16,6 +16,8 @@ export const newFileId = () => `file_${randomBase32(26)}`;
 export const newUploadId = () => randomBase32(26);
 /** As long as an agent's generated id: `agent_` and 100 random bits (decisions.md 1). */
 export const newDocumentId = (type: string) => `${type}_${randomBase32(20)}`;
+export const newTaskId = () => `task_${randomBase32(26)}`;
+export const newMessageId = () => `msg_${randomBase32(26)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;

@@ -6,6 +6,9 @@ import type { ExportAgent } from '../agents/configuration/export-agent.ts';
 import type { ImportAgent } from '../agents/configuration/import-agent.ts';
 import type { ListInventory } from '../agents/configuration/inventory.ts';
 import type { Conversations } from '../agents/conversation/conversations.ts';
+import type { MessageReader } from '../agents/delivery/message-reader.ts';
+import type { OwnConversations } from '../agents/delivery/own-conversations.ts';
+import type { Tasks } from '../agents/delivery/tasks.ts';
 import type { AgentFiles } from '../agents/deployment/agent-files.ts';
 import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { Deployer } from '../agents/deployment/deployer.ts';
@@ -83,6 +86,13 @@ import { changeOwnAgent } from './own-agents/change_own_agent.ts';
 import { listInstances } from './own-agents/list_instances.ts';
 import { listOwnAgents } from './own-agents/list_own_agents.ts';
 import { readOwnAgent } from './own-agents/read_own_agent.ts';
+import { closeConversation } from './own-conversations/close_conversation.ts';
+import { listMessages } from './own-conversations/list_messages.ts';
+import { listOwnConversations } from './own-conversations/list_own_conversations.ts';
+import { openConversation } from './own-conversations/open_conversation.ts';
+import { postMessage } from './own-conversations/post_message.ts';
+import { readOwnConversation } from './own-conversations/read_own_conversation.ts';
+import { watchConversation } from './own-conversations/watch_conversation.ts';
 import { deleteSecret } from './secrets/delete_secret.ts';
 import { deleteVariable } from './secrets/delete_variable.ts';
 import { listSecrets } from './secrets/list_secrets.ts';
@@ -90,6 +100,14 @@ import { listVariables } from './secrets/list_variables.ts';
 import { putSecret } from './secrets/put_secret.ts';
 import { putVariable } from './secrets/put_variable.ts';
 import { rotateSecrets } from './secrets/rotate_secrets.ts';
+import { cancelTask } from './tasks/cancel_task.ts';
+import { continueTask } from './tasks/continue_task.ts';
+import { createTask } from './tasks/create_task.ts';
+import { listAgentTasks } from './tasks/list_agent_tasks.ts';
+import { listTaskMessages } from './tasks/list_task_messages.ts';
+import { listTasks } from './tasks/list_tasks.ts';
+import { readTask } from './tasks/read_task.ts';
+import { watchTask } from './tasks/watch_task.ts';
 import { chatManaged } from './triggers/chat_managed.ts';
 import { createAgentTrigger } from './triggers/create_agent_trigger.ts';
 import { deleteAgentTrigger } from './triggers/delete_agent_trigger.ts';
@@ -118,6 +136,9 @@ export function createHandlers(parts: {
   readonly ownAgents: OwnAgents;
   readonly files: Files;
   readonly calls: AgentCalls;
+  readonly tasks: Tasks;
+  readonly ownConversations: OwnConversations;
+  readonly messageReader: MessageReader;
   readonly logs: Logs;
   readonly audit: Audit;
   readonly auditVerifier: AuditVerifier;
@@ -212,6 +233,21 @@ export function createHandlers(parts: {
     list_variables: listVariables(variables),
     delete_variable: deleteVariable(variables),
     invoke_agent: invokeAgent(parts.calls),
+    create_task: createTask(parts.tasks),
+    list_tasks: listTasks(parts.tasks),
+    list_agent_tasks: listAgentTasks(parts.tasks),
+    read_task: readTask(parts.tasks),
+    list_task_messages: listTaskMessages(parts.tasks, parts.messageReader),
+    watch_task: watchTask(parts.tasks, parts.messageReader),
+    continue_task: continueTask(parts.tasks),
+    cancel_task: cancelTask(parts.tasks),
+    open_conversation: openConversation(parts.ownConversations),
+    list_own_conversations: listOwnConversations(parts.ownConversations),
+    read_own_conversation: readOwnConversation(parts.ownConversations),
+    post_message: postMessage(parts.ownConversations),
+    list_messages: listMessages(parts.ownConversations, parts.messageReader),
+    watch_conversation: watchConversation(parts.ownConversations, parts.messageReader),
+    close_conversation: closeConversation(parts.ownConversations),
     presign_upload: presignUpload(files),
     list_files: listFiles(files),
     read_file: readFile(files),

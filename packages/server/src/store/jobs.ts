@@ -9,11 +9,16 @@ import {
   completeJob,
   ensureRecurringJob,
   msUntilNextJob,
+  postponeJob,
   releaseJob,
   releaseJobsOf,
   renewJobLease,
   retryJob,
 } from './tables/jobs.ts';
+
+/** `againInMs`: the job could not do its work yet and asks to be run again then; that costs no attempt. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what does a job mostly answers nothing
+export type JobResult = void | { readonly againInMs: number };
 
 /** What is done for the jobs of one kind. */
 export interface JobKind {
@@ -21,7 +26,7 @@ export interface JobKind {
    * Does one job, at least once: after a crash, a lost lease or an error it runs again, so it must find its own work done.
    * The signal aborts when the node stops or another one has taken the job over; ending early then costs no attempt.
    */
-  run(payload: unknown, signal: AbortSignal): Promise<void>;
+  run(payload: unknown, signal: AbortSignal): Promise<JobResult>;
   /** Makes it work that comes back by itself, once for all nodes together: so long after each run. */
   readonly everyMs?: number;
 }
@@ -144,8 +149,9 @@ export function createJobs(deps: {
       logger?.error('A job was given up: each worker that had it went down', log);
       return end('dead', db => buryJob(db, job, 'Each worker that had it went down.'));
     }
+    let again: JobResult;
     try {
-      await kinds[kind]!.run(JSON.parse(job.payload), signal);
+      again = await kinds[kind]!.run(JSON.parse(job.payload), signal);
     } catch (error) {
       if (stopping.signal.aborted) return end(undefined, db => releaseJob(db, lease));
       const text = redactText(error instanceof Error ? error.message : String(error)).slice(
@@ -159,6 +165,10 @@ export function createJobs(deps: {
       logger?.warn('A job failed and will be tried again', { ...log, error });
       const delayMs = Math.min(retryMs * RETRY_GROWTH ** (attempt - 1), MAX_RETRY_MS);
       return end('failed', db => retryJob(db, lease, { delayMs, error: text }));
+    }
+    if (again) {
+      const { againInMs } = again;
+      return end(undefined, db => postponeJob(db, lease, againInMs));
     }
     return end('done', db => completeJob(db, job));
   }

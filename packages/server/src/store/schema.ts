@@ -263,6 +263,67 @@ export interface Schema {
   /** Which files came with the messages of a conversation; they may be gone since. */
   conversation_files: { conversation_id: string; step_index: number; file_id: string; size: number };
   file_chunks: { file_id: string; upload_id: string; chunk_index: number; bytes: Uint8Array };
+  /** One for each conversation that was opened with a log, under its id, and one for each task. */
+  message_logs: {
+    id: string;
+    kind: string;
+    agent_id: string;
+    owner_id: string;
+    title: string | null;
+    /** JSON, for the owner's own program. */
+    metadata: string | null;
+    /** Of the latest message; the next one has a greater one. */
+    last_position: number;
+    created_at: number;
+    updated_at: number;
+    closed_at: number | null;
+  };
+  messages: {
+    log_id: string;
+    position: number;
+    id: string;
+    type: string;
+    state: string;
+    in_reply_to: string | null;
+    body: string;
+    /** JSON. */
+    payload: string | null;
+    created_at: number;
+  };
+  /** Messages for agents that are worked on in the background: tasks, and what is said in a conversation with a log. */
+  deliveries: {
+    id: string;
+    kind: string;
+    /** Where what comes of it is written. */
+    log_id: string;
+    agent_id: string;
+    owner_id: string;
+    /** Names the key that asked, never its secret. */
+    credential: string;
+    /** The conversation that was asked for; null for a task that begins one. */
+    context_id: string | null;
+    /** Where its turn runs or ran. */
+    conversation_id: string | null;
+    message: string;
+    /** JSON: ids of files. */
+    attachments: string;
+    /** JSON. */
+    metadata: string | null;
+    /** What an idempotency key is one of: an agent's tasks, or a conversation's messages. */
+    key_scope: string | null;
+    idempotency_key: string | null;
+    /** SHA-256 of the arguments: the same key with others is refused. */
+    digest: string;
+    state: string;
+    /** JSON: the reply or the error, once it has ended; what it waits for, while it does. */
+    result: string | null;
+    /** Why its owner cancelled it. */
+    reason: string | null;
+    created_at: number;
+    started_at: number | null;
+    deadline_at: number;
+    ended_at: number | null;
+  };
   jobs: {
     id: string;
     kind: string;

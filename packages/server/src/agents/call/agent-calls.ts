@@ -1,5 +1,10 @@
+import { isConversationId } from '@patchbay/contract/ids';
+import { mayUseAgent, mayUseConversation } from '../../kernel/access.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { Store } from '../../store/store.ts';
+import { findAgent } from '../../store/tables/agents.ts';
+import { findConversation } from '../../store/tables/conversations.ts';
 import type { Files } from '../file/files.ts';
 import type { Admission } from '../turn/admit-turn.ts';
 import { type TurnRefusal, toRefusalError } from '../turn/refusal.ts';
@@ -18,6 +23,8 @@ export interface AgentCall {
   readonly attachments?: readonly string[] | undefined;
   /** What the caller's program says about the message; the agent finds it under `context.metadata`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The message in the background that is delivered by this call. */
+  readonly delivery?: string | undefined;
 }
 
 /** A call that was let in. */
@@ -34,6 +41,15 @@ export interface AgentCalls {
    * `wrong_state`, `unavailable`.
    */
   admit(call: AgentCall): Promise<AdmittedCall>;
+  /**
+   * Refuses what `admit` would certainly refuse later, for calls that are made in the background: rejects alike with `invalid`,
+   * `forbidden` and `agent_not_found`.
+   */
+  check(call: AgentCall): Promise<void>;
+  /** Rejects with `agent_not_found` for an agent that is not there or not the caller's. */
+  checkAgent(principal: Principal, agentId: string): Promise<void>;
+  /** As `admit`, with what refuses the turn as a value. */
+  ask(call: AgentCall): Promise<Admission<ClaimedTurn>>;
 }
 
 /** What an agent answered, as every surface gives it. */
@@ -51,26 +67,61 @@ const MAX_METADATA_CHARACTERS = 16_384;
 export function createAgentCalls(deps: {
   readonly turns: Turns;
   readonly files: Files;
+  readonly store: Store;
   /** Told when a caller reached for a conversation that is not theirs. */
   readonly onAccessDenied: (agentId: string) => void;
 }): AgentCalls {
-  const { turns, files } = deps;
+  const { turns, files, store } = deps;
+  async function ask(call: AgentCall): Promise<Admission<ClaimedTurn>> {
+    refuseMalformed(call);
+    const { principal, agentId, message, contextId, idempotencyKey, attachments, delivery } = call;
+    return turns.admitTurn({
+      principal,
+      access: 'own',
+      agentId,
+      conversationId: contextId,
+      input: message,
+      context: contextOf(call.metadata),
+      attachments: attachments && (await files.attachmentsOf(principal, attachments)),
+      idempotencyKey,
+      delivery,
+    });
+  }
+
+  async function checkAgent(principal: Principal, agentId: string): Promise<void> {
+    const agent = await findAgent(store.db, agentId);
+    if (!agent || !mayUseAgent(principal, 'own', agent))
+      throw callRefused({ reason: 'agent_unknown', agentId });
+  }
+
+  async function checkContext({ principal, agentId, contextId }: AgentCall): Promise<void> {
+    if (contextId === undefined) return;
+    const conversation = await findConversation(store.db, contextId);
+    const isOwn = conversation && mayUseConversation(principal, 'own', conversation);
+    if (isOwn && conversation.agentId === agentId) return;
+    deps.onAccessDenied(agentId);
+    throw callRefused({ reason: 'unknown_conversation', why: 'missing' });
+  }
+
   return {
-    async admit({ principal, agentId, message, contextId, idempotencyKey, attachments, metadata }) {
-      const context = contextOf(metadata);
-      const admission = await turns.admitTurn({
-        principal,
-        access: 'own',
-        agentId,
-        conversationId: contextId,
-        input: message,
-        context,
-        attachments: attachments && (await files.attachmentsOf(principal, attachments)),
-        idempotencyKey,
+    ask,
+    checkAgent,
+    async check(call) {
+      refuseMalformed(call);
+      const { principal, agentId, message, contextId, idempotencyKey, attachments, metadata } = call;
+      turns.check({
+        ...{ principal, access: 'own', agentId, conversationId: contextId, input: message },
+        ...{ idempotencyKey, context: contextOf(metadata) },
       });
+      await checkAgent(principal, agentId);
+      await checkContext(call);
+      if (attachments) await files.attachmentsOf(principal, attachments);
+    },
+    async admit(call) {
+      const admission = await ask(call);
       if (admission.kind !== 'refused') return admission;
-      if (admission.refusal.reason === 'unknown_conversation') deps.onAccessDenied(agentId);
-      throw refusalError(admission.refusal);
+      if (admission.refusal.reason === 'unknown_conversation') deps.onAccessDenied(call.agentId);
+      throw callRefused(admission.refusal);
     },
   };
 }
@@ -84,6 +135,11 @@ export function replyOf(answer: TurnAnswer): AgentReply {
     contextId: answer.conversationId,
     quickReplies: answer.quickReplies ?? [],
   };
+}
+
+function refuseMalformed({ contextId }: AgentCall): void {
+  if (contextId === undefined || isConversationId(contextId)) return;
+  throw new PlatformError('invalid', 'context_id: this is not the id of a conversation.');
 }
 
 /** The same for every surface: what an agent is told beside the message is part of the call's digest. */
@@ -100,8 +156,8 @@ function contextOf(metadata: AgentCall['metadata']): Readonly<Record<string, unk
   return { mcp: 'true', metadata: { type: 'object', value } };
 }
 
-/** Unknown and foreign conversations sound the same (decisions.md 3). */
-function refusalError(refusal: TurnRefusal): PlatformError {
+/** The refusal as an error. Unknown and foreign conversations sound the same (decisions.md 3). */
+export function callRefused(refusal: TurnRefusal): PlatformError {
   return refusal.reason === 'unknown_conversation'
     ? new PlatformError('forbidden', 'context_id: you have no such conversation with this agent.')
     : toRefusalError(refusal);

@@ -52,6 +52,10 @@ export interface TurnRequest {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Files of the caller's that come with the message; whoever asks has checked them. */
   readonly attachments?: readonly Attachment[] | undefined;
+  /** The message in the background that is answered by this turn. */
+  readonly delivery?: string | undefined;
+  /** Of a conversation that starts: it has a log of what is said, which `onStarted` makes. */
+  readonly logged?: boolean | undefined;
   /** A repeat of the call with the same key gets the first answer again (B-66). */
   readonly idempotencyKey?: string | undefined;
 }

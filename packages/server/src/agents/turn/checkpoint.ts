@@ -11,6 +11,9 @@ export interface TurnMessage {
   readonly input: string | undefined;
   readonly context: TurnContext;
   readonly attachments: readonly Attachment[];
+  /** See `StoredTurn`. */
+  readonly delivery?: string | undefined;
+  readonly logged?: boolean | undefined;
 }
 
 /** Everything another node needs to go on with a turn, as plain JSON. */

@@ -38,6 +38,9 @@ import {
 } from './turn-memory.ts';
 import type { TurnParts } from './turns.ts';
 
+/** Stands for a task where the turn itself was ended. */
+export const CUT_OFF_TASK = 'turn';
+
 export type StepFailure = NonNullable<StepsRun['failure']>;
 
 /** The step of the conversation that is being played. */
@@ -142,7 +145,7 @@ export class Play {
   cutOff(error: PlatformError): void {
     const { running } = this;
     if (!running) return;
-    this.failure = { task: { taskId: 'turn', message: error.message }, cause: error };
+    this.failure = { task: { taskId: CUT_OFF_TASK, message: error.message }, cause: error };
     this.paused = undefined;
     if (this.steps.at(-1)?.index !== running.index) this.finish(running);
   }

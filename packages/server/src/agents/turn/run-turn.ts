@@ -1,5 +1,6 @@
 import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Db } from '../../store/store.ts';
 import { insertAuditEntries } from '../../store/tables/audit-entries.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
 import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
@@ -12,7 +13,7 @@ import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import type { TurnMessage } from './checkpoint.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
-import { Play, type StepFailure } from './play.ts';
+import { CUT_OFF_TASK, Play, type StepFailure } from './play.ts';
 import { type FailedAnswer, type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
 import type { TurnParts } from './turns.ts';
@@ -226,6 +227,7 @@ async function commitTurn(
     if (!paused) forgotten = await play.storeLongTerm(db);
     if (paused) await openPause(db, paused.pause, paused.checkpoint);
     else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
+    await tellStored(db, answer);
     if (!key) return;
     if (failure && !journal.hasActed) await freeIdempotencyKey(db, key, lease);
     else if (!(await answerIdempotencyKey(db, key, lease, failure ? keptFailure(claim, failure) : answer)))
@@ -241,6 +243,26 @@ async function commitTurn(
     );
   }
   return answer;
+
+  async function tellStored(db: Db, stored: TurnAnswer): Promise<void> {
+    const { delivery, logged = false } = play.message;
+    if (!deps.onStored || (delivery === undefined && !logged)) return;
+    const isWanted = await deps.onStored(db, {
+      ...{ conversationId, delivery, logged, wasTold: wasShown, at: answering.createdAt },
+      input: answering.input,
+      outcome: failure ? { failure: endingOf(claim, failure) } : { answer: stored },
+    });
+    if (!isWanted && !claim.resumed && !journal.hasActed) {
+      throw new PlatformError('cancelled', 'The message was cancelled; nothing of it was stored.');
+    }
+  }
+}
+
+/** Why a turn ended without an answer: its time, its caller, or the agent. */
+function endingOf(claim: TurnClaim, failure: StepFailure): PlatformError {
+  const { cause } = failure;
+  const isCutOff = failure.task.taskId === CUT_OFF_TASK && cause instanceof PlatformError;
+  return isCutOff ? cause : failureFor(claim, failure);
 }
 
 /** What a repeat of a call is told whose turn failed after it had acted: the agent does not run again. */

@@ -29,6 +29,7 @@ import {
 import type { TurnCheckpoint, TurnMessage } from './checkpoint.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { endCutOffTurn, releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
+import type { StoredTurn } from './stored-turn.ts';
 import type { TurnAnswer } from './turn-answer.ts';
 import { readCallerContext, type TurnContext } from './turn-context.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
@@ -58,6 +59,11 @@ export interface TurnDeps {
   /** What templates know as `vars`. */
   readonly variables: Pick<Variables, 'values'>;
   readonly fetch: SafeFetch;
+  /**
+   * Belongs to the unit that stores a turn with a delivery or a log. False when nobody wants the turn any more: one that has done
+   * nothing outside is then not stored.
+   */
+  readonly onStored?: ((db: Db, turn: StoredTurn) => Promise<boolean>) | undefined;
   /** Told how each turn ended and how many milliseconds it took. */
   readonly onTurnEnd?: ((outcome: TurnOutcome, ms: number) => void) | undefined;
 }
@@ -79,7 +85,9 @@ export interface ClaimedTurn {
 }
 
 export interface Turns {
-  /** Rejects with a `PlatformError` of kind `invalid` for a message no conversation could take. */
+  /** Throws a `PlatformError` of kind `invalid` for a message no conversation could take. */
+  check(request: TurnRequest): void;
+  /** Rejects as `check` throws. */
   admitTurn(request: TurnRequest): Promise<Admission<ClaimedTurn>>;
   /**
    * Goes on with a turn that was cut off, or whose pause is decided. Resolves when it has ended, or at once when there is none
@@ -168,7 +176,13 @@ export function createTurns(given: TurnDeps): Turns {
   ): Promise<Admission<ClaimedTurn>> {
     const admission = await store.commit(db => admitTurn(db, deps, request));
     if (admission.kind !== 'claimed') return admission;
-    const message = { input: request.input, context, attachments: request.attachments ?? [] };
+    const { input, attachments = [], delivery, logged } = request;
+    const isLogged = admission.turn.found?.logged ?? logged;
+    const message = {
+      ...{ input, context, attachments },
+      ...(delivery !== undefined && { delivery }),
+      ...(isLogged && { logged: true }),
+    };
     return claimedTurn(admission.turn, message, ended);
   }
 
@@ -268,6 +282,10 @@ export function createTurns(given: TurnDeps): Turns {
   }
 
   return {
+    check(request) {
+      checkRequest(request, deps.maxInputChars);
+      readCallerContext(request.context);
+    },
     async admitTurn(request) {
       checkRequest(request, deps.maxInputChars);
       const context = readCallerContext(request.context);

@@ -37,6 +37,8 @@ export interface ConversationForTurn extends ConversationRecord {
   /** Where the chain of its audit entries ends; `undefined` before the first. */
   readonly auditHead: string | undefined;
   readonly agentOwnerId: string;
+  /** Is there a log of what is said in it? */
+  readonly logged: boolean;
   /** The latest version deployed in the conversation's environment; `undefined` when none is. */
   readonly deployedVersion: number | undefined;
   /** The latest deployed version that may go on with a conversation of this one's; `undefined` when none may. */
@@ -115,6 +117,7 @@ export async function findConversationForTurn(db: Db, id: string): Promise<Conve
       lastOutput: row.last_output,
       auditHead: row.audit_head ?? undefined,
       agentOwnerId: row.agent_owner_id,
+      logged: row.log_id !== null,
       deployedVersion: row.deployed_version ?? undefined,
       followsTo: row.follows === 1 ? (row.deployed_version ?? undefined) : undefined,
     }
@@ -290,6 +293,25 @@ export async function endActiveConversations(db: Db, which: ConversationsOf, at:
     .set({ state: 'ENDED' satisfies ConversationState, updated_at: at })
     .where(eb => activeWith(eb, which))
     .execute();
+}
+
+/** It takes no more messages. False while a turn runs in it, or waits. */
+export async function endConversation(db: Db, id: string, at: number): Promise<boolean> {
+  const row = await db
+    .updateTable('conversations')
+    .set(eb => ({
+      state: 'ENDED' satisfies ConversationState,
+      lease_holder: null,
+      lease_until: null,
+      lease_fence: eb('lease_fence', '+', 1),
+      updated_at: at,
+    }))
+    .where('id', '=', id)
+    .where('state', 'not in', ['AWAITING_HUMAN', 'IN_PROGRESS'])
+    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Conversations whose first turn was claimed and never finished. */
@@ -527,8 +549,10 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
         .onRef('deployments.agent_id', '=', 'conversations.agent_id')
         .onRef('deployments.environment', '=', 'conversations.environment'),
     )
+    .leftJoin('message_logs', 'message_logs.id', 'conversations.id')
     .select(CONVERSATION_COLUMNS)
     .select([
+      'message_logs.id as log_id',
       'conversations.counters',
       'conversations.lease_fence',
       'conversations.audit_head',

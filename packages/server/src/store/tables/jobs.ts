@@ -168,6 +168,11 @@ export function releaseJob(db: Db, lease: JobLease): Promise<boolean> {
   return giveBack(db, lease, { due_at: NOW, attempts: sql<number>`attempts - 1` });
 }
 
+/** It waits for something and is due again after `delayMs`, with no attempt spent. False when the lease is lost. */
+export function postponeJob(db: Db, lease: JobLease, delayMs: number): Promise<boolean> {
+  return giveBack(db, lease, { due_at: inMs(delayMs), attempts: sql<number>`attempts - 1` });
+}
+
 /** It is given up: a job that is done once stays as dead, a recurring one waits for its next time. */
 export function buryJob(db: Db, { lease, recurring }: ClaimedJob, error: string): Promise<boolean> {
   if (recurring) return scheduleNextRun(db, lease, error);

@@ -1,0 +1,138 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { Principal } from '../../kernel/principal.ts';
+import type { JobResult } from '../../store/jobs.ts';
+import type { Store } from '../../store/store.ts';
+import {
+  type Delivery,
+  findDelivery,
+  hasEarlierDelivery,
+  startDelivery,
+} from '../../store/tables/deliveries.ts';
+import { appendMessages } from '../../store/tables/message-logs.ts';
+import { type AgentCalls, callRefused } from '../call/agent-calls.ts';
+import type { TurnRefusal } from '../turn/refusal.ts';
+import type { ClaimedTurn } from '../turn/turns.ts';
+import { endStateOf } from './delivery-state.ts';
+import { endWithAnswer, endWithError, statusMessage, TOO_LATE, wireError } from './end-delivery.ts';
+
+/** The job that works on one delivery. */
+export const DELIVER = 'deliver';
+
+/** Another turn has the conversation, or this node is about to stop. */
+const AGAIN: JobResult = { againInMs: 300 };
+/** Refusals that are over soon. */
+const PASSING = new Set<TurnRefusal['reason']>(['busy', 'paused', 'key_in_flight', 'stopping']);
+
+/**
+ * Works on a delivery, at least once: its turn has the delivery's own idempotency key, ends the delivery in its own commit, and a
+ * delivery that has ended is done. Resolves with `againInMs` while it has to wait for its conversation.
+ */
+export function createDeliver(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly calls: AgentCalls;
+  readonly logger?: Logger | undefined;
+}): (deliveryId: string) => Promise<JobResult> {
+  const { store, clock, calls, logger } = deps;
+
+  async function refuse(delivery: Delivery, error: PlatformError): Promise<void> {
+    const state = endStateOf(error.kind);
+    await store.commit(db =>
+      endWithError(
+        db,
+        delivery,
+        { state: state === 'completed' ? 'failed' : state, error: wireError(error) },
+        clock.now(),
+      ),
+    );
+  }
+
+  /** Ends with `undefined`, or with when to try again. */
+  async function run(delivery: Delivery, turn: ClaimedTurn): Promise<JobResult> {
+    const begun = await store
+      .commit(async db => {
+        const start = { conversationId: turn.conversationId, at: clock.now() };
+        if (!(await startDelivery(db, delivery.id, start))) return false;
+        if (delivery.startedAt === undefined) {
+          await appendMessages(
+            db,
+            delivery.logId,
+            statusMessage({ ...delivery, state: 'running' }, start.at),
+          );
+        }
+        return true;
+      })
+      .catch(async thrown => {
+        await turn.release();
+        throw thrown;
+      });
+    if (!begun) {
+      await turn.release();
+      return;
+    }
+    try {
+      await turn.run({
+        signal: new AbortController().signal,
+        timeLimitMs: Math.max(1, delivery.deadlineAt - clock.now()),
+      });
+      return;
+    } catch (thrown) {
+      // What is no word to a caller is ours, and the job is tried again.
+      if (!(thrown instanceof PlatformError)) throw thrown;
+      if (thrown.kind === 'unavailable') return AGAIN;
+      await refuse(delivery, thrown);
+      return;
+    }
+  }
+
+  return async deliveryId => {
+    const delivery = await findDelivery(store.db, deliveryId);
+    if (!delivery || delivery.endedAt !== undefined || delivery.state === 'waiting') return;
+    if (delivery.deadlineAt <= clock.now()) {
+      await store.commit(db => endWithError(db, delivery, TOO_LATE, clock.now()));
+      return;
+    }
+    if (delivery.kind === 'message' && (await hasEarlierDelivery(store.db, delivery))) return AGAIN;
+    const admission = await calls
+      .ask({
+        principal: principalOf(delivery),
+        agentId: delivery.agentId,
+        message: delivery.message,
+        contextId: delivery.contextId,
+        idempotencyKey: delivery.idempotencyKey ?? delivery.id,
+        attachments: delivery.attachments,
+        metadata: delivery.metadata,
+        delivery: delivery.id,
+      })
+      .catch((thrown: unknown) => {
+        if (thrown instanceof PlatformError) return thrown;
+        throw thrown;
+      });
+    if (admission instanceof PlatformError) {
+      await refuse(delivery, admission);
+      return;
+    }
+    switch (admission.kind) {
+      case 'claimed':
+        return run(delivery, admission.turn);
+      case 'replay':
+        await store.commit(db => endWithAnswer(db, delivery, admission.answer, clock.now()));
+        return;
+      case 'refused':
+        if (PASSING.has(admission.refusal.reason)) return AGAIN;
+        logger?.info('A message in the background was refused', {
+          id: delivery.id,
+          reason: admission.refusal.reason,
+        });
+        await refuse(delivery, callRefused(admission.refusal));
+        return;
+    }
+  };
+}
+
+/** Whoever asked, as they reach their own things: a key that was revoked since does not end what it began. */
+function principalOf({ ownerId, credential }: Delivery): Principal {
+  return { id: ownerId, roles: new Set(), via: 'user-key', credential, agents: { kind: 'own' } };
+}

@@ -1,0 +1,66 @@
+import { newMessageId } from '../../kernel/ids.ts';
+import type { Db } from '../../store/store.ts';
+import { type Delivery, findDelivery, maskDelivery } from '../../store/tables/deliveries.ts';
+import { appendMessages, maskMessage } from '../../store/tables/message-logs.ts';
+import type { StoredTurn } from '../turn/stored-turn.ts';
+import { endStateOf } from './delivery-state.ts';
+import {
+  endWithAnswer,
+  endWithError,
+  failureMessage,
+  messageIdOf,
+  type NewMessage,
+  noteWaiting,
+  replyMessage,
+  wireError,
+} from './end-delivery.ts';
+
+/**
+ * Writes a turn into the log of its conversation and ends its delivery, in the unit that stores it: neither is ever told twice,
+ * or of a turn that is not there. False when the delivery has ended meanwhile, so that nobody wants the turn any more.
+ */
+export async function recordTurn(db: Db, turn: StoredTurn): Promise<boolean> {
+  const delivery = turn.delivery === undefined ? undefined : await findDelivery(db, turn.delivery);
+  if (delivery && !(await recordDelivery(db, delivery, turn))) return false;
+  // What was posted there is in the log already, and its reply is the end of its delivery.
+  if (turn.logged && delivery?.logId !== turn.conversationId) {
+    await appendMessages(db, turn.conversationId, messagesOf(turn));
+  }
+  return true;
+}
+
+async function recordDelivery(db: Db, delivery: Delivery, turn: StoredTurn): Promise<boolean> {
+  const { outcome, input, at } = turn;
+  if (input !== undefined && input !== delivery.message) {
+    // The agent took it for a secret: it is kept nowhere in clear.
+    await maskDelivery(db, delivery.id, input);
+    await maskMessage(db, delivery.logId, messageIdOf(delivery), input);
+  }
+  if ('failure' in outcome) {
+    const state = endStateOf(outcome.failure.kind);
+    return endWithError(
+      db,
+      delivery,
+      { state: state === 'completed' ? 'failed' : state, error: wireError(outcome.failure) },
+      at,
+    );
+  }
+  const { answer } = outcome;
+  return answer.status === 'PAUSED_FOR_APPROVAL'
+    ? noteWaiting(db, delivery, answer.message ?? '', at)
+    : endWithAnswer(db, delivery, answer, at);
+}
+
+/** What another surface, or a task, has said in a conversation with a log. */
+function messagesOf({ input, wasTold, outcome, at }: StoredTurn): NewMessage[] {
+  const messageId = newMessageId();
+  const said: NewMessage[] =
+    input === undefined || wasTold
+      ? []
+      : [{ id: messageId, type: 'chat_message', state: 'completed', body: input, createdAt: at }];
+  const inReplyTo = said.length > 0 ? messageId : undefined;
+  if ('failure' in outcome)
+    return [...said, failureMessage(wireError(outcome.failure), 'failed', inReplyTo, at)];
+  if (outcome.answer.status === 'PAUSED_FOR_APPROVAL') return said;
+  return [...said, replyMessage(outcome.answer, inReplyTo, at)];
+}
