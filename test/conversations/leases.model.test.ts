@@ -65,6 +65,7 @@ describe.each(engines)('conversations on %s', engine => {
           await trial.happen(each);
           await trial.compare();
         }
+        expect(await rig.auditBreaks(trial.conversationId)).toEqual([]);
       }),
       { numRuns: engine === 'sqlite' ? 60 : 25 },
     );
@@ -354,6 +355,7 @@ async function startTrial(rig: Rig) {
   }
 
   return {
+    conversationId,
     happen,
     compare,
     /** Whoever is silent wakes, so that no trial leaves anything to the next one. */

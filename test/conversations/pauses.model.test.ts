@@ -9,6 +9,7 @@ import { createPauses, type Pauses } from '../../packages/server/src/agents/paus
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { Turns } from '../../packages/server/src/agents/turn/turns.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { createAudit } from '../../packages/server/src/records/audit/audit.ts';
 import { admin, ann, endLease, gate, type Rig, refusalOf, say, startRig } from './setup.ts';
 
 // Several people, a time limit and a cancellation decide one pause at the same moment, on two nodes; then both nodes go on with
@@ -38,7 +39,14 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
     const store = second ?? rig.store;
     nodes = [
       { turns: rig.turns, pauses: rig.pauses },
-      { turns: rig.node('node-2', { store }), pauses: createPauses({ store, clock: systemClock }) },
+      {
+        turns: rig.node('node-2', { store }),
+        pauses: createPauses({
+          store,
+          clock: systemClock,
+          audit: createAudit({ store, clock: systemClock, chain: rig.chain }),
+        }),
+      },
     ];
     for (const policy of POLICIES) await deployPayer(rig, policy);
   });
@@ -117,6 +125,7 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
           .where('task_id', '=', 'hitl.approval')
           .execute();
         expect(entries).toHaveLength(verdict === undefined ? 0 : 1);
+        expect(await rig.auditBreaks(conversationId)).toEqual([]);
         const left = await rig.store.db
           .selectFrom('turn_checkpoints')
           .select('conversation_id')
