@@ -157,9 +157,18 @@ describe('a request', () => {
     const memory = testMemory({ actions: ['go'], context: { region: 'eu' } });
     const { sent } = await run([call()], { memory, document });
     expect(sent[0]).toMatchObject({ url: 'https://eu.example.org/orders', init: { hostFrom: 'outside' } });
-    await expect(
-      compile({ ...document, httpCalls: [call({}, { headers: { 'X-Key': '${vault:key}' } })] }),
-    ).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining('Write the host out') });
+    for (const headers of [
+      { 'X-Key': '${vault:key}' },
+      { 'X-Key': '${API_TOKEN:none}' },
+      { Authorization: 'Bearer written-out' },
+    ]) {
+      await expect(compile({ ...document, httpCalls: [call({}, { headers })] })).rejects.toMatchObject({
+        kind: 'invalid',
+        message: expect.stringContaining('Write the host out'),
+      });
+    }
+    const byCaller = { targetServerUrl: 'https://${caller:userId}.example.org' };
+    await expect(compile({ ...byCaller, httpCalls: [call()] })).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
 
@@ -487,6 +496,28 @@ describe('a call with an effect', () => {
     expect(failure).toBeUndefined();
     expect(calls).toEqual({});
     expect(signals).toEqual([undefined]);
+    resolve(Response.json({}));
+  });
+});
+
+describe('calls that nobody waits for', () => {
+  it('are a hundred at once at the most, and the next one is not made', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    const ids = Array.from({ length: 101 }, (_, id) => id);
+    const quiet = {
+      name: 'log',
+      actions: ['go'],
+      fireAndForget: true,
+      isBatchCalls: true,
+      preRequest: { batchRequests: { pathToTargetArray: 'properties.ids', maxBatchSize: 1000 } },
+      request: { path: '/{{ entry }}', method: 'POST' },
+    };
+    const { failure, calls } = await run([quiet], {
+      memory: testMemory({ actions: ['go'], properties: { ids } }),
+      tools: { fetch: testFetch(() => promise) },
+    });
+    expect(failure).toBeUndefined();
+    expect(calls.logError).toEqual([expect.objectContaining({ index: 100, code: 'TOO_MANY', sent: false })]);
     resolve(Response.json({}));
   });
 });

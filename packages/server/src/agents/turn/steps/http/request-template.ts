@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../../kernel/errors.ts';
+import { isSecretName } from '../../../../kernel/redact.ts';
 import type { HostFrom } from '../../../../kernel/safe-fetch.ts';
-import { compileText, containsReference } from '../../../../secrets/reference-text.ts';
+import { compileText, containsReference, type Reference } from '../../../../secrets/reference-text.ts';
 import type { CompiledText } from '../../../../secrets/references.ts';
 import type { StepTools } from '../../../step/step.ts';
 import { fillJson, fillText, HeldValues, type Marked, textOf } from '../held-values.ts';
@@ -57,27 +58,44 @@ export function compileRequest(
     Object.entries(members).map(([member, text]) => [member, compile(text)] as const);
   const { method, path, headers, queryParams, body } = request;
   const bodyKind = bodyKindOf(request.contentType, body);
+  const server = compile(targetServerUrl);
   const template: RequestTemplate = {
     method,
-    server: compile(targetServerUrl),
+    server,
     path: compile(path),
     headers: pairs(headers),
     query: pairs(queryParams),
     body: compile(body),
     bodyKind,
     contentType: body === '' ? undefined : request.contentType || defaultType(bodyKind),
-    hostFrom: isTemplate(targetServerUrl) ? 'outside' : 'operator',
+    hostFrom: comesFromOutside(server) ? 'outside' : 'operator',
   };
-  const credential = textsOf(template)
-    .flatMap(({ references }) => references)
-    .find(({ kind }) => kind === 'vault' || kind === 'caller');
-  if (template.hostFrom === 'outside' && credential) {
+  if (template.hostFrom === 'outside' && hasCredential(template)) {
     throw new PlatformError(
       'invalid',
-      `httpcalls document: the call "${name}" has a credential, and its targetServerUrl is a template: whoever decides about the host would get it. Write the host out.`,
+      `httpcalls document: the call "${name}" has a credential, and its targetServerUrl depends on data: whoever decides about the host would get it. Write the host out.`,
     );
   }
   return template;
+}
+
+/** Does somebody else than the author of the configuration decide about the host? */
+function comesFromOutside({ source, references }: CompiledText): boolean {
+  return isTemplate(source) || references.some(({ kind }) => kind === 'caller');
+}
+
+/** A secret the configuration refers to, or one it writes out in a header. */
+function hasCredential(template: RequestTemplate): boolean {
+  const referred = textsOf(template).some(({ references }) => references.some(isCredential));
+  return (
+    referred ||
+    template.headers.some(([name, { source }]) => CREDENTIAL_HEADER.test(name) && !isTemplate(source))
+  );
+}
+
+function isCredential(reference: Reference): boolean {
+  const { kind } = reference;
+  return kind === 'vault' || kind === 'caller' || (kind === 'environment' && isSecretName(reference.name));
 }
 
 /** Finds references as they are found when an agent is deployed, whatever variables of the environment it may read later. */
