@@ -106,7 +106,7 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     const { conversationId } = await client.call('create_conversation', { agentId });
     const running = chat(agentId, conversationId).then(
       () => 'answered',
-      () => 'failed',
+      ({ code }) => code,
     );
     await vi.waitFor(async () => {
       expect((await read(conversationId)).conversationState).toBe('IN_PROGRESS');
@@ -114,9 +114,31 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     expect(await client.call('undeploy_agent', { agentId, version: 1 })).toMatchObject({ status: 409 });
     await client.call('undeploy_agent', { agentId, version: 1, endConversations: true });
     expect((await read(conversationId)).conversationState).toBe('ENDED');
-    expect(await running).toBe('failed');
+    expect(await running).toBe('cancelled');
     const { conversationState, conversationSteps } = await read(conversationId);
     expect([conversationState, conversationSteps?.length]).toEqual(['ENDED', 1]);
+  });
+
+  it('wait for a turn that is at work in the world, whose deeds are to be recorded', async () => {
+    const agentId = await build(alwaysSays, says('Done.'));
+    await client.call('deploy_agent', { agentId, version: 1 });
+    const { conversationId } = await client.call('create_conversation', { agentId });
+    const set = (state: string) =>
+      platform.platform.store.commit(db =>
+        db.updateTable('conversations').set({ state }).where('id', '=', conversationId).execute(),
+      );
+    await set('IN_PROGRESS');
+    const end = () => client.call('undeploy_agent', { agentId, version: 1, endConversations: true });
+    expect(await end()).toMatchObject({
+      status: 409,
+      endedConversations: false,
+      error: expect.stringContaining('try again when its turn is over'),
+    });
+    expect(await client.call('get_deployment_status', { agentId, version: 1 })).toMatchObject({
+      status: 'READY',
+    });
+    await set('READY');
+    expect(await end()).toMatchObject({ status: 200 });
   });
 
   it('that are mended run again at once, on every node', async () => {

@@ -20,8 +20,8 @@ describe('arguments', () => {
   });
 
   it('apply a published default when absent or null (E-15)', () => {
-    for (const args of [{}, { environment: null }, { environment: '' }]) {
-      expect(parseArguments(listAgents, args)).toEqual({ environment: 'production' });
+    for (const environment of [undefined, null, '', 'unrestricted', 'restricted']) {
+      expect(parseArguments(listAgents, { environment })).toEqual({ environment: 'production' });
     }
   });
 

@@ -1,3 +1,4 @@
+import { OLD_NAMES_OF_PRODUCTION } from '@patchbay/contract/environments';
 import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
 import { opensTier, TIERS, type Tier } from '@patchbay/contract/roles';
@@ -103,7 +104,7 @@ export function parseArguments(
       throw new PlatformError('invalid', `Invalid argument ${name}: contains U+0000 or half a character.`);
     }
     const isLeftOut = value === null || value === undefined || (value === '' && isChoice(properties[name]!));
-    if (!isLeftOut) given[name] = value;
+    if (!isLeftOut) given[name] = isOldProduction(properties[name]!, value) ? 'production' : value;
   }
   const missing = required.find(name => !Object.hasOwn(given, name));
   if (missing !== undefined) throw new PlatformError('invalid', `Missing required argument: ${missing}`);
@@ -120,6 +121,11 @@ function isStorableText(text: string): boolean {
 /** A blank choice means its default (E-18): hosts send '' for a field a person left empty. */
 function isChoice(argument: PublishedArgument): boolean {
   return argument.enum !== undefined && argument.default !== undefined;
+}
+
+/** Where an environment is asked for, EDDI's older words for production are taken for it. */
+function isOldProduction(argument: PublishedArgument, value: unknown): boolean {
+  return argument.default === 'production' && OLD_NAMES_OF_PRODUCTION.includes(String(value));
 }
 
 function unknownArgument(operation: string, name: string, known: readonly string[]): PlatformError {

@@ -29,6 +29,9 @@ export interface WantedDeployment {
   readonly environment: Environment;
 }
 
+/** Why nothing was undeployed. */
+export type UndeployRefusal = 'has-conversations' | 'has-turns-at-work';
+
 /**
  * Decides which versions of an agent run where, for its owner and admins. Rejects alike, with `agent_not_found`, for agents
  * that are not there and agents of others; with `not_found` for a version that is not there. Answers name the version.
@@ -44,12 +47,13 @@ export interface Deployer {
   ): Promise<{ readonly version: number; readonly error?: string }>;
   /**
    * Takes the version out of the environment. Refused while conversations run with it, unless they are to be ended: those that
-   * wait for a person, or can go on with a later version there, do not count.
+   * wait for a person, or can go on with a later version there, do not count. Refused also then while a turn is at work in the
+   * world, with calls to servers: it is over within its time limit.
    */
   undeploy(
     principal: Principal,
     wanted: WantedDeployment & { readonly endConversations: boolean },
-  ): Promise<{ readonly version: number; readonly outcome: 'undeployed' | 'has-conversations' }>;
+  ): Promise<{ readonly version: number; readonly outcome: 'undeployed' | UndeployRefusal }>;
   status(
     principal: Principal,
     wanted: WantedDeployment,
@@ -130,8 +134,8 @@ export function createDeployer(deps: {
       const outcome = await store.commit(async db => {
         await lockAgent(db, agentId);
         if (!(await hasSuccessor(db, deployment))) {
-          if (endConversations) await endActiveConversations(db, deployment, clock.now());
-          else if (await hasActiveConversations(db, deployment)) return 'has-conversations';
+          if (!endConversations && (await hasActiveConversations(db, deployment))) return 'has-conversations';
+          if (!(await endActiveConversations(db, deployment, clock.now()))) return 'has-turns-at-work';
         }
         if (await deleteDeployment(db, deployment)) return 'undeployed';
         throw new PlatformError(

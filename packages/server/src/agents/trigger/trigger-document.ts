@@ -1,4 +1,4 @@
-import { ENVIRONMENTS } from '@patchbay/contract/environments';
+import { ENVIRONMENTS, OLD_NAMES_OF_PRODUCTION } from '@patchbay/contract/environments';
 import { z } from 'zod';
 import type { AgentTrigger } from '../../store/tables/agent-triggers.ts';
 import { listOf } from '../document/fields.ts';
@@ -16,14 +16,11 @@ const intent = z
   // It is a segment of addresses.
   .refine(text => !/[/?#\\%]/.test(text) && text !== '.' && text !== '..', 'must have no / ? # % \\ in it');
 
-/** EDDI's older words for production (platform.md 1.6). */
-const OLD_PRODUCTION: readonly unknown[] = ['', null, 'unrestricted', 'restricted'];
-
 const environment = z
-  .preprocess(
-    (value): unknown => (OLD_PRODUCTION.includes(value) ? 'production' : value),
-    z.enum(ENVIRONMENTS),
-  )
+  .preprocess((value): unknown => {
+    if (value === '' || value === null) return undefined;
+    return OLD_NAMES_OF_PRODUCTION.includes(String(value)) ? 'production' : value;
+  }, z.enum(ENVIRONMENTS).optional())
   .optional();
 
 /** Reserved names are left out, as they are of what a caller sends. */

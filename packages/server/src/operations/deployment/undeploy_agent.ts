@@ -1,5 +1,12 @@
-import type { Deployer } from '../../agents/deployment/deployer.ts';
+import type { Deployer, UndeployRefusal } from '../../agents/deployment/deployer.ts';
 import type { OperationHandler } from '../bind.ts';
+
+const WHY: Readonly<Record<UndeployRefusal, (version: number) => string>> = {
+  'has-conversations': version =>
+    `Conversations still run with version ${version}; endConversations ends them.`,
+  'has-turns-at-work': version =>
+    `An agent of version ${version} is at work just now; try again when its turn is over.`,
+};
 
 export function undeployAgent(deployer: Deployer): OperationHandler<'undeploy_agent'> {
   return async (input, { principal }) => {
@@ -14,7 +21,7 @@ export function undeployAgent(deployer: Deployer): OperationHandler<'undeploy_ag
       endedConversations: false,
       status: 409,
       action: 'undeploy_refused',
-      error: `Conversations still run with version ${version}; endConversations ends them.`,
+      error: WHY[outcome](version),
     };
   };
 }

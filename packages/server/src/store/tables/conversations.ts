@@ -2,6 +2,7 @@ import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
+import { publish } from '../events.ts';
 import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
@@ -285,14 +286,28 @@ export async function hasActiveConversations(db: Db, which: ConversationsOf): Pr
   return row !== undefined;
 }
 
-/** Ends them behind a raised fence: a turn that runs cannot be stored any more. */
-export async function endActiveConversations(db: Db, which: ConversationsOf, at: number): Promise<void> {
+/**
+ * Ends them behind a raised fence: a turn that runs is cancelled and cannot be stored any more. False, and nothing is done, while a
+ * turn of one is at work in the world: what it has done has to be recorded first.
+ */
+export async function endActiveConversations(db: Db, which: ConversationsOf, at: number): Promise<boolean> {
+  const running = await db
+    .selectFrom('conversations')
+    .select(['id', 'state'])
+    .where(eb => activeWith(eb, which))
+    .where(eb =>
+      eb.or([eb('lease_until', '>', NOW), eb('state', '=', 'IN_PROGRESS' satisfies ConversationState)]),
+    )
+    .execute();
+  if (running.some(({ state }) => state === 'IN_PROGRESS')) return false;
   await freeConversations(db, eb => activeWith(eb, which));
   await db
     .updateTable('conversations')
     .set({ state: 'ENDED' satisfies ConversationState, updated_at: at })
     .where(eb => activeWith(eb, which))
     .execute();
+  for (const { id } of running) publish(db, { kind: 'turn-cancelled', conversationId: id });
+  return true;
 }
 
 /** It takes no more messages. False while a turn runs in it, or waits. */
