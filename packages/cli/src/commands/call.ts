@@ -77,7 +77,7 @@ function argumentHelp(operation: Operation): string {
   const { properties, required } = publishedInput(operation);
   const rows = Object.entries(properties).map(([name, { type = 'any', description = '', enum: values }]) => [
     name,
-    values ? values.join('|') : type,
+    values ? values.join('|') : [type].flat().join('|'),
     `${required.includes(name) ? 'Required. ' : ''}${description}`,
   ]);
   const example = operation.examples[0] ?? Object.fromEntries(required.map(name => [name, '...']));

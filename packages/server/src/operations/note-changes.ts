@@ -44,6 +44,7 @@ const SUBJECT_RESULTS = new Set([
   'agentVersion',
   'conversationId',
   'id',
+  'intent',
   'newAgentVersion',
   'newVersion',
   'resourceId',
