@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createClient } from '@patchbay/contract/client';
 import type { OperationName } from '@patchbay/contract/operations';
@@ -47,3 +50,26 @@ export const surfaces: readonly SurfaceKind[] = [
     },
   },
 ];
+
+const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/patchbay.mjs', import.meta.url));
+const run = promisify(execFile);
+
+/** The command, a process each call: for what is worth the wait. */
+export const commandLine: SurfaceKind = {
+  surface: 'the command line',
+  async open({ url }, key) {
+    const env = { PATH: process.env.PATH, HOME: '/nowhere', PATCHBAY_URL: url, PATCHBAY_KEY: key };
+    return {
+      async call(name, args = {}) {
+        const line = [COMMAND, 'call', name, '--json', JSON.stringify(args)];
+        try {
+          const { stdout } = await run(process.execPath, line, { env, maxBuffer: 10_000_000 });
+          return JSON.parse(stdout);
+        } catch (thrown) {
+          throw new Error((thrown as { stderr?: string }).stderr || String(thrown));
+        }
+      },
+      close: async () => {},
+    };
+  },
+};
