@@ -193,6 +193,17 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     expect(world.count).toBe(1);
   });
 
+  it('goes on also when the key of its call has expired meanwhile (B-66)', async () => {
+    const id = await cutOff({ idempotencyKey: 'once' });
+    await rig.store.db.updateTable('idempotency_keys').set({ expires_at: 1 }).execute();
+    await rig.turns.removeLeftovers();
+    expect(await countRows(rig.store)).toMatchObject({ idempotency_keys: 0 });
+    await rig.node('node-2').continueTurn(id);
+    expect((await read(id)).conversationState).toBe('READY');
+    expect(world.count).toBe(1);
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+  });
+
   it('is recorded when the time of the turn is over, and a repeat of the call does not run it again', async () => {
     const clock = createManualClock();
     const turns = rig.node('node-2', { clock, turnTimeoutMs: 1_000 });

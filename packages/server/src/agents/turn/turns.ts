@@ -240,8 +240,9 @@ export function createTurns(given: TurnDeps): Turns {
     if (!claimed) return undefined;
     const { lease, agentId, agentVersion, environment, userId, auditHead, attempt } = claimed;
     const checkpoint = JSON.parse(claimed.checkpoint) as TurnCheckpoint;
-    const { key, pauseId } = checkpoint;
-    if (key) await moveIdempotencyKey(db, key, lease);
+    const { pauseId } = checkpoint;
+    const isHeld = checkpoint.key !== undefined && (await moveIdempotencyKey(db, checkpoint.key, lease));
+    const key = isHeld ? checkpoint.key : undefined;
     const effects = await listEffects(db, conversationId);
     const decision = pauseId === undefined ? undefined : (await findPause(db, pauseId))?.decision;
     const resumed = { checkpoint, effects, decision };

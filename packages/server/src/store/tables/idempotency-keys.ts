@@ -92,14 +92,23 @@ export async function answerIdempotencyKey(
   return answered !== undefined;
 }
 
-/** The key of a call whose turn was cut off follows it to the lease under which it goes on. */
-export async function moveIdempotencyKey(db: Db, call: KeyOfCall, lease: ConversationLease): Promise<void> {
-  await db
+/**
+ * The key of a call whose turn was cut off follows it to the lease under which it goes on. False when there is none any more: its
+ * time was over before somebody took the turn up, and the turn goes on without it.
+ */
+export async function moveIdempotencyKey(
+  db: Db,
+  call: KeyOfCall,
+  lease: ConversationLease,
+): Promise<boolean> {
+  const moved = await db
     .updateTable('idempotency_keys')
     .set({ fence: lease.fence })
     .where(eb => eb.and({ ...columnsOf(call), conversation_id: lease.conversationId }))
     .where('answer', 'is', null)
-    .execute();
+    .returning('key')
+    .executeTakeFirst();
+  return moved !== undefined;
 }
 
 /**
