@@ -28,10 +28,13 @@ const PACKAGES: Record<string, PackageRow> = {
     never: { cli: 'a test drives the command as people do, as a process' },
   },
   cli: {
-    may: { contract: 'any file', server: ['@patchbay/server/main', '@patchbay/server/doctor'] },
+    may: {
+      contract: 'any file',
+      server: ['@patchbay/server/main', '@patchbay/server/doctor', '@patchbay/server/lint'],
+    },
     never: {
       server:
-        'the command line only starts the platform, and has one that may be stopped looked at; it talks to it over HTTP like everybody else',
+        'the command line only starts the platform, has one that may be stopped looked at, and lints files; it talks to it over HTTP like everybody else',
       testing: 'what ships does not depend on what tests it',
     },
   },
@@ -185,10 +188,13 @@ const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test pla
 /** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
 const A_PAUSE_IS_A_WAIT = 'what runs is known to turns; a pause only says that one waits, and for what';
 
+const LINT_LOOKS = 'linting looks at what is written; nothing that is written or runs knows of it';
+
 const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'document step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
@@ -201,6 +207,7 @@ const AGENTS: Record<string, LayerRow> = {
   document: {
     may: ['language'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'step deployment configuration turn trigger': COMPILED_BEFORE_RUN,
@@ -213,6 +220,7 @@ const AGENTS: Record<string, LayerRow> = {
   step: {
     may: [],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document': 'what every step promises is said without the words of any one step',
@@ -226,6 +234,7 @@ const AGENTS: Record<string, LayerRow> = {
   deployment: {
     may: ['document', 'step'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
@@ -239,6 +248,7 @@ const AGENTS: Record<string, LayerRow> = {
   configuration: {
     may: ['document', 'step', 'deployment'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       language: 'what documents mean is known to the steps that compile them',
@@ -252,6 +262,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document step deployment configuration turn trigger': A_CONVERSATION_IS_A_RECORD,
@@ -263,6 +274,7 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language document deployment configuration conversation turn call delivery trigger':
@@ -273,6 +285,7 @@ const AGENTS: Record<string, LayerRow> = {
   memory: {
     may: ['document'],
     never: {
+      lint: LINT_LOOKS,
       pause: A_PAUSE_IS_A_WAIT,
       'language step deployment configuration turn trigger':
         'what is known of a person is kept, whoever found it out',
@@ -285,6 +298,7 @@ const AGENTS: Record<string, LayerRow> = {
   pause: {
     may: ['language', 'document', 'conversation'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'step deployment configuration turn trigger': A_PAUSE_IS_A_WAIT,
       demo: DEMO_IS_ONE_AGENT,
@@ -295,6 +309,7 @@ const AGENTS: Record<string, LayerRow> = {
   turn: {
     may: ['language', 'document', 'step', 'deployment', 'conversation', 'memory', 'pause'],
     never: {
+      lint: LINT_LOOKS,
       configuration: 'a turn runs what is deployed, whoever wrote it',
       trigger: 'a turn is asked for; it does not know by which way',
       demo: DEMO_IS_ONE_AGENT,
@@ -305,6 +320,7 @@ const AGENTS: Record<string, LayerRow> = {
   trigger: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
       'language step configuration':
@@ -317,6 +333,7 @@ const AGENTS: Record<string, LayerRow> = {
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'file call delivery pause': 'an agent file is text',
       'language step configuration trigger': 'an agent file is written without knowing how it is read',
@@ -325,6 +342,7 @@ const AGENTS: Record<string, LayerRow> = {
   call: {
     may: ['step', 'file', 'turn'],
     never: {
+      lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'language document deployment configuration trigger':
         'a call names an agent; how it is made is known to its turns',
@@ -336,8 +354,17 @@ const AGENTS: Record<string, LayerRow> = {
   delivery: {
     may: ['call', 'pause', 'turn'],
     never: {
+      lint: LINT_LOOKS,
       'language document step deployment configuration conversation file memory trigger':
         'what is worked on in the background is a call like any other',
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
+  lint: {
+    may: ['language', 'document', 'step', 'deployment', 'turn'],
+    never: {
+      configuration: 'what is looked at is not changed',
+      'conversation pause memory file call trigger delivery': 'what is looked at is not run',
       demo: DEMO_IS_ONE_AGENT,
     },
   },
@@ -354,6 +381,11 @@ const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
     from: 'packages/cli/src/main.ts',
     specifier: '@patchbay/server/doctor',
     because: 'only `doctor` looks at the parts of a platform; see above',
+  },
+  {
+    from: 'packages/cli/src/main.ts',
+    specifier: '@patchbay/server/lint',
+    because: 'only `agents lint` reads agent files itself, where no platform runs; see above',
   },
   {
     from: 'packages/cli/bin/patchbay.mjs',

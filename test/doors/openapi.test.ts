@@ -561,6 +561,8 @@ async function provokeDocuments(provoke: (operationId: string, args: Arguments) 
 async function provokeExports(provoke: (operationId: string, args: Arguments) => Promise<unknown>) {
   await provoke('export_agent', { agentId: 'nobody' });
   await provoke('export_agent', { agentId: 'demo', version: 99 });
+  await provoke('lint_agent', { agentId: 'nobody' });
+  await provoke('lint_agent', { agentId: 'demo', version: 99 });
   await provoke('deploy_agent_file', { file: agentFile('carried') });
   const exported = (await provoke('export_agent', { agentId: 'carried' })) as {
     documents: { type: string; body: unknown }[];

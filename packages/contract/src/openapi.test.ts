@@ -22,8 +22,8 @@ describe('the reference', () => {
       .filter(({ definition }) => !sendsBody(definition.rest.method))
       .map(reference => [reference.definition.name, reference] as const),
   )('of %s has only arguments that an address can carry', (_name, { arguments: { properties } }) => {
-    const types = Object.values(properties).map(({ type }) => type);
-    expect(types.filter(type => !['string', 'integer', 'boolean'].includes(type!))).toEqual([]);
+    const types = Object.values(properties).flatMap(({ type }) => type);
+    expect(types.filter(type => !['string', 'number', 'integer', 'boolean'].includes(type!))).toEqual([]);
   });
 });
 

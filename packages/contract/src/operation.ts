@@ -95,7 +95,8 @@ export interface PublishedInput {
 }
 
 export interface PublishedArgument {
-  readonly type?: string;
+  /** Several where it is written either way. */
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly string[];

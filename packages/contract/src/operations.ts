@@ -54,6 +54,7 @@ import {
   revokeAgentKey,
   revokeKey,
 } from './operations/keys.ts';
+import { lintAgent } from './operations/lint.ts';
 import { changeOwnAgent, listInstances, listOwnAgents, readOwnAgent } from './operations/own-agents.ts';
 import {
   closeConversation,
@@ -140,6 +141,7 @@ export const OPERATIONS = [
   listDocs,
   readDocs,
   deployAgentFile,
+  lintAgent,
   exportAgent,
   importAgent,
   createKey,

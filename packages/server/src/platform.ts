@@ -24,6 +24,7 @@ import { createDeployments, type Deployments } from './agents/deployment/deploym
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
+import { createLint } from './agents/lint/linter.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
 import { createPauses } from './agents/pause/pauses.ts';
 import type { StepType } from './agents/step/step.ts';
@@ -241,6 +242,7 @@ export async function createPlatform(
       listInventory: createInventory({ store, catalogue }),
       applyChanges: createApplyChanges({ store, clock }),
       removeAgent: createDeleteAgent({ store, clock }),
+      lint: createLint({ store, catalogue, stepTypes, references }),
       exportAgent: createExportAgent({ store, catalogue, references, variables }),
       importAgent: createImportAgent({ store, stepTypes, clock, references }),
       triggers: createTriggers({ store, clock, logger }),

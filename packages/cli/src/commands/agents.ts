@@ -5,11 +5,12 @@ import type { Io } from '../io.ts';
 import { readObjectFile } from '../object-file.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { table, writeJson, writeLine } from '../text.ts';
+import { addLint } from './lint.ts';
 
 export function addAgents(program: Command, io: Io): void {
   const agents = program
     .command('agents')
-    .description('list, show and deploy agents')
+    .description('list, show, lint and deploy agents')
     .addHelpText(
       'after',
       `
@@ -17,6 +18,7 @@ Examples:
   npx patchbay agents list
   npx patchbay agents show demo
   npx patchbay agents deploy my-agent.yaml    one file with rules and outputs; the same file again changes nothing
+  npx patchbay agents lint my-agent.yaml      what in it can never do anything
   npx patchbay agents deploy - < my-agent.json`,
     );
 
@@ -45,6 +47,8 @@ Examples:
   npx patchbay agents deploy - < my-agent.json`,
     )
     .action(async (file: string, _: unknown, command: Command) => deploy(io, file, sharedOptions(command)));
+
+  addLint(agents, io);
 }
 
 async function list(io: Io, options: SharedOptions): Promise<void> {

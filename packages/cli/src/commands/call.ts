@@ -133,8 +133,8 @@ function argumentValue(name: string, texts: readonly string[], schema: Published
   const text = texts[0]!;
   if (texts.length > 1)
     throw usageError(`--arg ${name} was given ${texts.length} times; it takes one value.`);
-  if (schema.type === 'string') return text;
-  return parseValue(name, text, schema.type);
+  const types = [schema.type ?? 'JSON value'].flat();
+  return types.includes('string') ? text : parseValue(name, text, types.join(' or '));
 }
 
 function parseValue(name: string, text: string, type = 'JSON value'): unknown {

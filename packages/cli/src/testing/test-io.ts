@@ -34,6 +34,7 @@ export function createTestIo(
     self: { command: '/opt/node', args: ['/opt/patchbay.mjs'] },
     startPlatform: () => Promise.reject(new Error('no platform to start in this test')),
     examineInstallation: () => Promise.reject(new Error('no installation to look at in this test')),
+    lintAgentFile: () => Promise.reject(new Error('no linter in this test')),
     ...rest,
     out: () => stdout.text,
     err: () => stderr.text,

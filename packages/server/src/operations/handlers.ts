@@ -14,6 +14,7 @@ import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { Deployer } from '../agents/deployment/deployer.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
 import type { Files } from '../agents/file/files.ts';
+import type { Lint } from '../agents/lint/linter.ts';
 import type { Pauses } from '../agents/pause/pauses.ts';
 import type { AdmitManaged } from '../agents/trigger/managed-chat.ts';
 import type { Triggers } from '../agents/trigger/triggers.ts';
@@ -82,6 +83,7 @@ import { listAgentKeys } from './keys/list_agent_keys.ts';
 import { listKeys } from './keys/list_keys.ts';
 import { revokeAgentKey } from './keys/revoke_agent_key.ts';
 import { revokeKey } from './keys/revoke_key.ts';
+import { lintAgent } from './lint/lint_agent.ts';
 import { changeOwnAgent } from './own-agents/change_own_agent.ts';
 import { listInstances } from './own-agents/list_instances.ts';
 import { listOwnAgents } from './own-agents/list_own_agents.ts';
@@ -127,6 +129,7 @@ export function createHandlers(parts: {
   readonly applyChanges: ApplyChanges;
   readonly removeAgent: DeleteAgent;
   readonly exportAgent: ExportAgent;
+  readonly lint: Lint;
   readonly importAgent: ImportAgent;
   readonly deployer: Deployer;
   readonly triggers: Triggers;
@@ -213,6 +216,7 @@ export function createHandlers(parts: {
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),
+    lint_agent: lintAgent(parts.lint),
     export_agent: exportAgent(parts.exportAgent),
     import_agent: importAgent(parts.importAgent),
     create_key: createKey(keys),

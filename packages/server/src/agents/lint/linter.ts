@@ -1,0 +1,99 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
+import type { Principal } from '../../kernel/principal.ts';
+import type { References, ReferredNames } from '../../secrets/references.ts';
+import type { Store } from '../../store/store.ts';
+import type { Catalogue } from '../deployment/catalogue.ts';
+import { loadFor } from '../deployment/reach.ts';
+import { agentDocument } from '../document/agent.ts';
+import { parseAgentFile } from '../document/agent-file.ts';
+import { parseStored } from '../document/parse-document.ts';
+import type { StepType } from '../step/step.ts';
+import { type Finding, warning } from './finding.ts';
+import { lintAgent } from './lint-agent.ts';
+import { documentsOfFile, type ReadAgent, readAgent } from './read-agent.ts';
+
+/** An agent, by its file or by its id. */
+export type LintRequest =
+  | { readonly file: unknown }
+  | { readonly agentId: string; readonly version?: number | undefined };
+
+export interface Linted {
+  readonly agentId: string;
+  /** What is wrong first, each once. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Looks at an agent without running it: the same documents give the same findings as a file and as a saved agent. Rejects with a
+ * `PlatformError`: `invalid` for a file that is not right, and for an id as `Catalogue.getConfiguration` does.
+ */
+export type Lint = (principal: Principal, request: LintRequest) => Promise<Linted>;
+
+export function createLint(deps: {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly stepTypes: readonly StepType[];
+  readonly references: Pick<References, 'namesIn'>;
+}): Lint {
+  const { store, catalogue, stepTypes, references } = deps;
+
+  async function read(
+    principal: Principal,
+    request: LintRequest,
+  ): Promise<ReadAgent & Pick<Linted, 'agentId'>> {
+    if ('file' in request) return readFile(request.file, stepTypes);
+    const { document } = await catalogue.getConfiguration(principal, request);
+    const agent = { id: document.id, body: parseStored(agentDocument, document.body) };
+    return { agentId: document.id, ...(await readAgent(agent, loadFor(store.db, principal), stepTypes)) };
+  }
+
+  return async (principal, request) => {
+    const found = await read(principal, request);
+    const names = await references.namesIn(found.bodies);
+    return { agentId: found.agentId, findings: together(found, [...undefinedNames(names)]) };
+  };
+}
+
+/** A file by itself, where no platform says which secrets and variables there are. */
+export async function lintFile(file: unknown, stepTypes: readonly StepType[]): Promise<Linted> {
+  const found = await readFile(file, stepTypes);
+  return { agentId: found.agentId, findings: together(found, []) };
+}
+
+async function readFile(
+  raw: unknown,
+  stepTypes: readonly StepType[],
+): Promise<ReadAgent & Pick<Linted, 'agentId'>> {
+  const file = parseAgentFile(raw);
+  const { body, load } = documentsOfFile(file);
+  return { agentId: file.agent, ...(await readAgent({ id: file.agent, body }, load, stepTypes)) };
+}
+
+function together({ agent, findings }: ReadAgent, more: readonly Finding[]): Finding[] {
+  const all = [...findings, ...lintAgent(agent), ...more];
+  const once = new Map(all.map(finding => [JSON.stringify(finding), finding]));
+  return [...once.values()].toSorted(
+    (a, b) => Number(a.severity > b.severity) - Number(a.severity < b.severity),
+  );
+}
+
+function* undefinedNames({ secrets, variables }: ReferredNames): Generator<Finding> {
+  for (const { name, isThere } of secrets) {
+    if (isThere) continue;
+    yield warning({
+      code: 'unknown-secret',
+      place: `\${vault:${name}}`,
+      says: 'There is no secret of that name on this platform.',
+      mend: `Store it: npx patchbay secrets set ${name}.`,
+    });
+  }
+  for (const { name, isThere } of variables) {
+    if (isThere) continue;
+    yield warning({
+      code: 'unknown-variable',
+      place: `\${vars:${name}}`,
+      says: 'There is no variable of that name on this platform.',
+      mend: `Set it: npx patchbay vars set ${name}.`,
+    });
+  }
+}
