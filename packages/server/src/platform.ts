@@ -9,7 +9,8 @@ import { createImportAgent } from './agents/configuration/import-agent.ts';
 import { createInventory } from './agents/configuration/inventory.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { retireConversations } from './agents/conversation/retention.ts';
-import { createDeliver, DELIVER } from './agents/delivery/deliver.ts';
+import { createDeliver } from './agents/delivery/deliver.ts';
+import { DELIVER } from './agents/delivery/end-delivery.ts';
 import { createMessageReader } from './agents/delivery/message-reader.ts';
 import { createOwnConversations } from './agents/delivery/own-conversations.ts';
 import { END_DELIVERY } from './agents/delivery/post-delivery.ts';
@@ -375,7 +376,7 @@ export async function createPlatform(
     logger: part('jobs'),
     onEnd: metrics.job,
     concurrency: DELIVERIES_AT_ONCE,
-    kinds: { [DELIVER]: { run: payload => deliver(idOf(payload)) } },
+    kinds: { [DELIVER]: { run: (payload, _signal, isLastTry) => deliver(idOf(payload), isLastTry) } },
   });
   undo.defer(() => deliveryJobs.stop());
   await deliveryJobs.start();

@@ -24,9 +24,9 @@ export type JobResult = void | { readonly againInMs: number };
 export interface JobKind {
   /**
    * Does one job, at least once: after a crash, a lost lease or an error it runs again, so it must find its own work done.
-   * The signal aborts when the node stops or another one has taken the job over; ending early then costs no attempt.
+   * `isLastTry`: an error now has the job given up. The signal aborts when the node stops or another one has taken the job over; ending early then costs no attempt.
    */
-  run(payload: unknown, signal: AbortSignal): Promise<JobResult>;
+  run(payload: unknown, signal: AbortSignal, isLastTry: boolean): Promise<JobResult>;
   /** Makes it work that comes back by itself, once for all nodes together: so long after each run. */
   readonly everyMs?: number;
 }
@@ -151,7 +151,7 @@ export function createJobs(deps: {
     }
     let again: JobResult;
     try {
-      again = await kinds[kind]!.run(JSON.parse(job.payload), signal);
+      again = await kinds[kind]!.run(JSON.parse(job.payload), signal, attempt === MAX_ATTEMPTS);
     } catch (error) {
       if (stopping.signal.aborted) return end(undefined, db => releaseJob(db, lease));
       const text = redactText(error instanceof Error ? error.message : String(error)).slice(

@@ -267,6 +267,8 @@ export interface Schema {
   message_logs: {
     id: string;
     kind: string;
+    /** The same as `id` for a conversation's, which goes when the conversation goes; null for a task's. */
+    conversation_id: string | null;
     agent_id: string;
     owner_id: string;
     title: string | null;

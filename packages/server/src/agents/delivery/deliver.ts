@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { PlatformError } from '../../kernel/errors.ts';
+import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { JobResult } from '../../store/jobs.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import {
   type Delivery,
   findDelivery,
-  hasEarlierDelivery,
+  findNextDelivery,
   startDelivery,
 } from '../../store/tables/deliveries.ts';
 import { appendMessages } from '../../store/tables/message-logs.ts';
@@ -17,11 +17,8 @@ import type { ClaimedTurn } from '../turn/turns.ts';
 import { endStateOf } from './delivery-state.ts';
 import { endWithAnswer, endWithError, statusMessage, TOO_LATE, wireError } from './end-delivery.ts';
 
-/** The job that works on one delivery. */
-export const DELIVER = 'deliver';
-
-/** Another turn has the conversation, or this node is about to stop. */
-const AGAIN: JobResult = { againInMs: 300 };
+/** What has to wait is tried again later each time: it may wait for a person. */
+const AGAIN_MS = { least: 200, most: 10_000 };
 /** Refusals that are over soon. */
 const PASSING = new Set<TurnRefusal['reason']>(['busy', 'paused', 'key_in_flight', 'stopping']);
 
@@ -34,22 +31,15 @@ export function createDeliver(deps: {
   readonly clock: Clock;
   readonly calls: AgentCalls;
   readonly logger?: Logger | undefined;
-}): (deliveryId: string) => Promise<JobResult> {
+}): (deliveryId: string, isLastTry: boolean) => Promise<JobResult> {
   const { store, clock, calls, logger } = deps;
 
   async function refuse(delivery: Delivery, error: PlatformError): Promise<void> {
-    const state = endStateOf(error.kind);
-    await store.commit(db =>
-      endWithError(
-        db,
-        delivery,
-        { state: state === 'completed' ? 'failed' : state, error: wireError(error) },
-        clock.now(),
-      ),
-    );
+    const ending = { state: endStateOf(error.kind), error: wireError(error) };
+    await store.commit(db => endWithError(db, delivery, ending, clock.now()));
   }
 
-  /** Ends with `undefined`, or with when to try again. */
+  /** Answers when to try again, if at all. */
   async function run(delivery: Delivery, turn: ClaimedTurn): Promise<JobResult> {
     const begun = await store
       .commit(async db => {
@@ -81,20 +71,38 @@ export function createDeliver(deps: {
     } catch (thrown) {
       // What is no word to a caller is ours, and the job is tried again.
       if (!(thrown instanceof PlatformError)) throw thrown;
-      if (thrown.kind === 'unavailable') return AGAIN;
+      if (thrown.kind === 'unavailable') return later(delivery);
       await refuse(delivery, thrown);
       return;
     }
   }
 
-  return async deliveryId => {
+  /** Another turn has the conversation, or this node is about to stop. */
+  function later({ createdAt }: Delivery): JobResult {
+    const waited = clock.now() - createdAt;
+    return { againInMs: Math.min(AGAIN_MS.most, Math.max(AGAIN_MS.least, Math.floor(waited / 5))) };
+  }
+
+  return async (deliveryId, isLastTry) => {
     const delivery = await findDelivery(store.db, deliveryId);
-    if (!delivery || delivery.endedAt !== undefined || delivery.state === 'waiting') return;
+    if (!delivery) return;
+    try {
+      return await deliver(delivery);
+    } catch (error) {
+      if (!isLastTry) throw error;
+      logger?.error('A message in the background was given up', { id: deliveryId, error });
+      await refuse(delivery, toPlatformError(error, 'The message'));
+    }
+  };
+
+  async function deliver(delivery: Delivery): Promise<JobResult> {
+    if (delivery.endedAt !== undefined || delivery.state === 'waiting') return;
     if (delivery.deadlineAt <= clock.now()) {
       await store.commit(db => endWithError(db, delivery, TOO_LATE, clock.now()));
       return;
     }
-    if (delivery.kind === 'message' && (await hasEarlierDelivery(store.db, delivery))) return AGAIN;
+    if (delivery.kind === 'message' && (await findNextDelivery(store.db, delivery.logId)) !== delivery.id)
+      return later(delivery);
     const admission = await calls
       .ask({
         principal: principalOf(delivery),
@@ -121,7 +129,7 @@ export function createDeliver(deps: {
         await store.commit(db => endWithAnswer(db, delivery, admission.answer, clock.now()));
         return;
       case 'refused':
-        if (PASSING.has(admission.refusal.reason)) return AGAIN;
+        if (PASSING.has(admission.refusal.reason)) return later(delivery);
         logger?.info('A message in the background was refused', {
           id: delivery.id,
           reason: admission.refusal.reason,
@@ -129,7 +137,7 @@ export function createDeliver(deps: {
         await refuse(delivery, callRefused(admission.refusal));
         return;
     }
-  };
+  }
 }
 
 /** Whoever asked, as they reach their own things: a key that was revoked since does not end what it began. */

@@ -23,7 +23,7 @@ export function taskStateOf(
 }
 
 /** How a delivery ends whose turn failed in this way (BX-30). */
-export function endStateOf(kind: ErrorKind): EndState {
+export function endStateOf(kind: ErrorKind): Exclude<EndState, 'completed'> {
   switch (kind) {
     case 'timeout':
       return 'timeout';

@@ -1,11 +1,21 @@
 import type { PlatformError } from '../../kernel/errors.ts';
 import { newMessageId } from '../../kernel/ids.ts';
 import type { Db } from '../../store/store.ts';
-import { type Delivery, type EndState, endDelivery, suspendDelivery } from '../../store/tables/deliveries.ts';
+import {
+  type Delivery,
+  type EndState,
+  endDelivery,
+  findNextDelivery,
+  suspendDelivery,
+} from '../../store/tables/deliveries.ts';
+import { hurryJob } from '../../store/tables/jobs.ts';
 import { appendMessages, type LoggedMessage } from '../../store/tables/message-logs.ts';
 import { replyOf } from '../call/agent-calls.ts';
 import type { TurnAnswer } from '../turn/turn-answer.ts';
 import { taskStateOf } from './delivery-state.ts';
+
+/** The kind of job that works on one delivery. */
+export const DELIVER = 'deliver';
 
 /** What a task is told that has not ended by its deadline. */
 export const TOO_LATE = {
@@ -72,6 +82,7 @@ export async function endWithAnswer(
     replyMessage(answer, messageIdOf(delivery), at),
     ...statusMessage({ ...delivery, state: 'completed' }, at),
   ]);
+  await callNext(db, delivery);
   return true;
 }
 
@@ -92,7 +103,20 @@ export async function endWithError(
     failureMessage(error, state === 'cancelled' ? 'cancelled' : 'failed', messageIdOf(delivery), at),
     ...statusMessage({ ...delivery, state }, at),
   ]);
+  await callNext(db, delivery);
   return true;
+}
+
+/** Of the messages of one conversation the next one may have its turn. */
+async function callNext(db: Db, { kind, logId }: Delivery): Promise<void> {
+  if (kind !== 'message') return;
+  const next = await findNextDelivery(db, logId);
+  if (next !== undefined) await hurryJob(db, deliverJobOf(next));
+}
+
+/** The job that works on a delivery. */
+export function deliverJobOf(deliveryId: string): { readonly id: string; readonly kind: string } {
+  return { id: `${DELIVER}/${deliveryId}`, kind: DELIVER };
 }
 
 /** Notes that the turn of a delivery waits for a person. False when it has ended already. */

@@ -12,8 +12,7 @@ import {
 } from '../../store/tables/deliveries.ts';
 import { addJob } from '../../store/tables/jobs.ts';
 import { appendMessages } from '../../store/tables/message-logs.ts';
-import { DELIVER } from './deliver.ts';
-import { messageIdOf } from './end-delivery.ts';
+import { deliverJobOf, messageIdOf } from './end-delivery.ts';
 
 /** The job that ends what has not ended by its deadline. */
 export const END_DELIVERY = 'end-delivery';
@@ -57,7 +56,7 @@ async function begin(db: Db, delivery: Omit<NewDelivery, 'digest'>): Promise<voi
   await appendMessages(db, logId, [
     { id: messageIdOf(delivery), type: 'chat_message', state: 'completed', body: message, createdAt },
   ]);
-  await addJob(db, { id: `${DELIVER}/${id}`, kind: DELIVER, payload: { id } });
+  await addJob(db, { ...deliverJobOf(id), payload: { id } });
   await addJob(db, {
     id: `${END_DELIVERY}/${id}`,
     kind: END_DELIVERY,

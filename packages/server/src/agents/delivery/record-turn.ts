@@ -1,14 +1,13 @@
 import { newMessageId } from '../../kernel/ids.ts';
 import type { Db } from '../../store/store.ts';
-import { type Delivery, findDelivery, maskDelivery } from '../../store/tables/deliveries.ts';
-import { appendMessages, maskMessage } from '../../store/tables/message-logs.ts';
+import { type Delivery, findDelivery } from '../../store/tables/deliveries.ts';
+import { appendMessages } from '../../store/tables/message-logs.ts';
 import type { StoredTurn } from '../turn/stored-turn.ts';
 import { endStateOf } from './delivery-state.ts';
 import {
   endWithAnswer,
   endWithError,
   failureMessage,
-  messageIdOf,
   type NewMessage,
   noteWaiting,
   replyMessage,
@@ -30,18 +29,12 @@ export async function recordTurn(db: Db, turn: StoredTurn): Promise<boolean> {
 }
 
 async function recordDelivery(db: Db, delivery: Delivery, turn: StoredTurn): Promise<boolean> {
-  const { outcome, input, at } = turn;
-  if (input !== undefined && input !== delivery.message) {
-    // The agent took it for a secret: it is kept nowhere in clear.
-    await maskDelivery(db, delivery.id, input);
-    await maskMessage(db, delivery.logId, messageIdOf(delivery), input);
-  }
+  const { outcome, at } = turn;
   if ('failure' in outcome) {
-    const state = endStateOf(outcome.failure.kind);
     return endWithError(
       db,
       delivery,
-      { state: state === 'completed' ? 'failed' : state, error: wireError(outcome.failure) },
+      { state: endStateOf(outcome.failure.kind), error: wireError(outcome.failure) },
       at,
     );
   }

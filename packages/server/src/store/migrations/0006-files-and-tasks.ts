@@ -41,6 +41,7 @@ export const filesAndTasks: Migration = {
       sql`create table message_logs (
         id ${text} not null primary key,
         kind ${text} not null,
+        conversation_id ${text} references conversations (id) on delete cascade,
         agent_id ${text} not null,
         owner_id ${text} not null,
         title ${text},
@@ -50,6 +51,7 @@ export const filesAndTasks: Migration = {
         updated_at ${int} not null,
         closed_at ${int}
       ) ${tableEnd}`,
+      sql`create index message_logs_by_conversation on message_logs (conversation_id) where conversation_id is not null`,
       sql`create index message_logs_by_owner on message_logs (owner_id, agent_id, kind, updated_at)`,
 
       sql`create table messages (

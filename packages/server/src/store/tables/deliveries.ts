@@ -140,25 +140,18 @@ export async function countOpenDeliveries(db: Db, ownerId: string): Promise<numb
   return Number(row.open);
 }
 
-/** Is there one in the log that came before and has not ended? Of the same moment the smaller id comes first. */
-export async function hasEarlierDelivery(
-  db: Db,
-  delivery: Pick<Delivery, 'id' | 'logId' | 'createdAt'>,
-): Promise<boolean> {
+/** The one in the log that comes first of those that have not ended. */
+export async function findNextDelivery(db: Db, logId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('deliveries')
     .select('id')
-    .where('log_id', '=', delivery.logId)
+    .where('log_id', '=', logId)
     .where('ended_at', 'is', null)
-    .where(eb =>
-      eb.or([
-        eb('created_at', '<', delivery.createdAt),
-        eb.and([eb('created_at', '=', delivery.createdAt), eb('id', '<', delivery.id)]),
-      ]),
-    )
+    .orderBy('created_at')
+    .orderBy('id')
     .limit(1)
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.id;
 }
 
 /** Its turn begins, or begins again, in this conversation. False when it has ended meanwhile. */
@@ -179,11 +172,6 @@ export async function startDelivery(
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** What was said is kept in this form only. */
-export async function maskDelivery(db: Db, id: string, message: string): Promise<void> {
-  await db.updateTable('deliveries').set({ message }).where('id', '=', id).execute();
 }
 
 /** Its turn waits for a person. False when it has ended meanwhile. */

@@ -168,6 +168,18 @@ export function releaseJob(db: Db, lease: JobLease): Promise<boolean> {
   return giveBack(db, lease, { due_at: NOW, attempts: sql<number>`attempts - 1` });
 }
 
+/** A job that waits for its time may run at once. One that runs, or is not there, is left alone. */
+export async function hurryJob(db: Db, job: { readonly id: string; readonly kind: string }): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({ due_at: NOW })
+    .where('id', '=', job.id)
+    .where('holder', 'is', null)
+    .where('dead_at', 'is', null)
+    .execute();
+  publish(db, { kind: 'job-added', job: job.kind });
+}
+
 /** It waits for something and is due again after `delayMs`, with no attempt spent. False when the lease is lost. */
 export function postponeJob(db: Db, lease: JobLease, delayMs: number): Promise<boolean> {
   return giveBack(db, lease, { due_at: inMs(delayMs), attempts: sql<number>`attempts - 1` });

@@ -37,6 +37,7 @@ export async function insertMessageLog(
     .values({
       id: log.id,
       kind: log.kind,
+      conversation_id: log.kind === 'conversation' ? log.id : null,
       agent_id: log.agentId,
       owner_id: log.ownerId,
       title: log.title ?? null,
@@ -127,11 +128,6 @@ export async function appendMessages(
     )
     .execute();
   publish(db, { kind: 'log-changed', logId });
-}
-
-/** What was said is kept in this form only. */
-export async function maskMessage(db: Db, logId: string, id: string, body: string): Promise<void> {
-  await db.updateTable('messages').set({ body }).where('log_id', '=', logId).where('id', '=', id).execute();
 }
 
 /** Oldest first. */
