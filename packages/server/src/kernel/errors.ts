@@ -31,22 +31,26 @@ export class PlatformError extends Error {
 export class Fault extends Error {
   readonly code: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** What a caller is told, where that is more than that something failed. */
+  readonly told: PlatformError | undefined;
 
   constructor(
     code: string,
     message: string,
-    options: { data?: Record<string, unknown>; cause?: unknown } = {},
+    options: { data?: Record<string, unknown>; cause?: unknown; told?: PlatformError } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Fault';
     this.code = code;
     this.data = options.data ?? {};
+    this.told = options.told;
   }
 }
 
-/** The caller's error for anything thrown: a `PlatformError` as it is, all else as `internal` naming only what failed. */
+/** The caller's error for anything thrown: a `PlatformError` as it is, of a `Fault` what is to be told, all else as `internal` naming only what failed. */
 export function toPlatformError(thrown: unknown, whatFailed: string): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
+  if (thrown instanceof Fault && thrown.told) return thrown.told;
   return new PlatformError('internal', `${whatFailed} failed on the server; the server log says why.`, {
     cause: thrown,
   });

@@ -21,8 +21,13 @@ export interface LeaseKeeper {
 
 /** What somebody else holds by now must not be written by us. */
 export function leaseLost(conversationId: string): Fault {
-  return new Fault('lease_lost', 'Another node has taken the conversation over.', {
+  return new Fault('lease_lost', 'Another node has taken the conversation over, or somebody has ended it.', {
     data: { conversationId },
+    told: new PlatformError(
+      'conflict',
+      'The conversation was ended or taken over while the agent was answering; read it to see what it holds.',
+      { details: { conversationId } },
+    ),
   });
 }
 
