@@ -114,6 +114,9 @@ describe.each(platforms)('approvals at the operator door of $kind', ({ start }) 
       { agentId: 'demo', conversationId, message: 'show progress' },
       { key: platform.operatorKey },
     );
+    const stateOf = async () => (await answerOf('read_conversation', { conversationId })).conversationState;
+    // The stream opens before the turn has begun.
+    await expect.poll(stateOf).toBe('IN_PROGRESS');
     expect(await answerOf('cancel_conversation', { conversationId })).toEqual({
       status: 'CANCELLED',
       conversationId,
