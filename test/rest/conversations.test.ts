@@ -195,6 +195,20 @@ describe.each(platforms)('conversations on REST of $kind', ({ start }) => {
       });
   });
 
+  it('answer what was said behind a message that waits for an approval once that is decided', async () => {
+    const id = await open();
+    const waiting = (await post(id, { message: 'Ask a person first' })).body.message_id;
+    const behind = (await post(id, { message: QUESTION })).body.message_id;
+    const operator = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
+    const state = async () =>
+      (await operator.call('read_conversation', { conversationId: id })).conversationState;
+    await expect.poll(state, { timeout: 10_000 }).toBe('AWAITING_HUMAN');
+    expect(await replies(id)).toHaveLength(1);
+    await operator.call('resume_conversation', { conversationId: id, verdict: 'APPROVED' });
+    await expect.poll(async () => (await replies(id)).length, { timeout: 15_000 }).toBe(3);
+    expect((await replies(id)).slice(1).map(reply => reply.in_reply_to)).toEqual([waiting, behind]);
+  }, 30_000);
+
   it('are for who opened them: others hear the words for what is nobody’s', async () => {
     const id = await open();
     const missing = `conv_${'a'.repeat(26)}`;
@@ -241,6 +255,23 @@ describe.each(platforms)('conversations on REST of $kind', ({ start }) => {
     ['an owner', '', { owner: 'root' }],
   ])('are not opened with %s', async (_name, path, body) => {
     expect((await ask('POST', path, { body })).status).toBe(400);
+  });
+});
+
+describe('a conversation that cannot be opened', () => {
+  it('leaves nothing behind', async () => {
+    const platform = await startTestPlatform({ env: { PATCHBAY_TURN_TIMEOUT_SECONDS: '1' } });
+    try {
+      const key = await agentsKey(platform);
+      const file = answeringAgent('late', 'Here I am.', { delay: 5_000 });
+      await rest(platform.url, 'POST', '/agent-files', { key: platform.operatorKey, body: { file } });
+      const at = '/agents/late/conversations';
+      const opened = await rest(platform.url, 'POST', at, { key, body: { title: 'never' } });
+      expect([opened.status, opened.body.error.code]).toEqual([504, 'service_timeout']);
+      expect((await rest(platform.url, 'GET', at, { key })).body).toEqual({ count: 0, conversations: [] });
+    } finally {
+      await platform.close();
+    }
   });
 });
 

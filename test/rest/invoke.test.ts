@@ -128,7 +128,8 @@ describe.each(platforms)('invoke on REST of $kind', ({ start }) => {
   it('answers what refuses a call with its status, also to who accepts a stream', async () => {
     for (const [body, status] of [
       [{ message: '' }, 400],
-      [{ message: 'x', context_id: 'conv_none' }, 403],
+      [{ message: 'x', context_id: `conv_${'a'.repeat(26)}` }, 403],
+      [{ message: 'x', context_id: 'conv_none' }, 400],
       [{}, 400],
     ] as const) {
       const response = await stream(body);
