@@ -9,6 +9,7 @@ import { startPostgres } from '@patchbay/testing/postgres';
 import pg from 'pg';
 import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
+import { pauseTrial } from '../test/crash/pause-trial.ts';
 import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
 import { memoryMbOf } from './process-usage.ts';
 
@@ -16,6 +17,7 @@ const HELP = `Long proofs: the code of the tests with a bigger number. Writes be
 
   npm run soak -- kills        200 kills of the process during turns, 150 on SQLite and 50 on PostgreSQL
   npm run soak -- effects      100 kills of the process during calls of other servers, 75 on SQLite and 25 on PostgreSQL
+  npm run soak -- pauses       100 kills while turns wait, are approved and go on; 20 of them with another node going on
   npm run soak -- hostile      10 000 malformed requests at each door
   npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
   npm run soak -- slow         1 000 connections that say their request one byte at a time
@@ -36,7 +38,14 @@ const { values, positionals } = parseArgs({
 const scale = Number(values.scale);
 const scaled = (count: number) => Math.max(1, Math.round(count * scale));
 
-const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = { kills, effects, hostile, handshakes, slow };
+const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = {
+  kills,
+  effects,
+  pauses,
+  hostile,
+  handshakes,
+  slow,
+};
 
 async function kills(): Promise<Proof> {
   await using postgres = await startPostgres({ durable: true });
@@ -95,6 +104,42 @@ async function effects(): Promise<Proof> {
       'messages acknowledged': sum.acknowledged,
       'calls received by the server': sum.received,
       'calls said to be unknown': sum.unknown,
+    },
+    complaints,
+  };
+}
+
+async function pauses(): Promise<Proof> {
+  await using postgres = await startPostgres({ durable: true });
+  const complaints: string[] = [];
+  const sum = { approved: 0, underWay: 0, received: 0 };
+  const series = [
+    { name: 'sqlite', trials: scaled(60), other: false },
+    { name: 'postgres', trials: scaled(20), other: false },
+    { name: 'another node', trials: scaled(20), other: true },
+  ];
+  for (const { name, trials, other } of series) {
+    for (let trial = 0; trial < trials; trial += 1) {
+      await withFolder(async dataDir => {
+        const database = `pauses_${trial}${other ? '_other' : ''}`;
+        const databaseUrl = name === 'sqlite' ? undefined : await newDatabase(postgres.url, database);
+        const killAfterMs = 60 + ((trial * 53) % 900);
+        const result = await pauseTrial({ dataDir, databaseUrl, conversations: 8, killAfterMs, other });
+        for (const figure of ['approved', 'underWay', 'received'] as const) sum[figure] += result[figure];
+        complaints.push(...result.complaints.map(text => `${name}, trial ${trial}: ${text}`));
+      });
+      say(`pauses: ${name} ${trial + 1} of ${trials}, ${complaints.length} complaints`);
+    }
+  }
+  return {
+    what: 'kill -9 while turns wait for a person, are approved and go on with a call, in 8 conversations at once; after that every confirmed approval has led to one call and one stored turn, what waited waits still, and no conversation is stuck',
+    figures: {
+      'kills with a restart on SQLite': series[0]!.trials,
+      'kills with a restart on PostgreSQL': series[1]!.trials,
+      'kills with another node going on': series[2]!.trials,
+      'approvals confirmed': sum.approved,
+      'of these under way at the kill': sum.underWay,
+      'calls received by the server': sum.received,
     },
     complaints,
   };

@@ -117,6 +117,12 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
 
         const state = STATES[verdict ?? 'open'];
         expect((await rig.pauses.status(ann, conversationId)).state).toBe(state);
+        const { conversationOutputs } = await rig.conversations.read(ann, {
+          conversationId,
+          currentStepOnly: true,
+          returnDetailed: false,
+        });
+        expect(conversationOutputs?.[0]?.hitlDecision).toBe(SAID[verdict ?? 'open']);
         expect(paid).toBe(verdict === 'AUTO_APPROVE' ? 1 : 0);
         const entries = await rig.store.db
           .selectFrom('audit_entries')
@@ -151,6 +157,14 @@ const STATES = {
   AUTO_REJECT: 'READY',
   ABORT: 'EXECUTION_INTERRUPTED',
   open: 'AWAITING_HUMAN',
+} as const;
+
+/** What is left of the decision in the turn: also where the node that went on first fell silent. */
+const SAID = {
+  AUTO_APPROVE: 'APPROVED',
+  AUTO_REJECT: 'REJECTED',
+  ABORT: undefined,
+  open: undefined,
 } as const;
 
 const agentOf = (policy: string) => `pay-${policy.toLowerCase().replace('_', '-')}`;

@@ -31,8 +31,10 @@ export interface TurnCheckpoint {
     readonly memory: MemorySnapshot;
     readonly before: StepStart;
   };
-  /** What the turn waits for, and its step is shown to readers as far as it went. */
+  /** What the turn waits for. */
   readonly pauseId?: string;
+  /** The turn has waited: its call is answered, and its step is shown to readers as far as it went. */
+  readonly isAnswered?: true;
 }
 
 /** What a turn found, to tell afterwards what it has changed. */
@@ -59,15 +61,16 @@ interface MemorySnapshot {
   readonly settled: Settled;
   readonly attachments: readonly Attachment[];
   readonly remembered: readonly StepDatum[];
+  readonly decision: RunningMemory['decision'];
 }
 
 export function snapshotMemory(memory: RunningMemory): MemorySnapshot {
   const { input, expressions, intents, actions, output, quickReplies, counters, past } = memory;
-  const { calls, properties, kept, longTerm, settled, attachments, remembered } = memory;
+  const { calls, properties, kept, longTerm, settled, attachments, remembered, decision } = memory;
   const context = { values: memory.context, types: memory.contextTypes, injected: memory.injected };
   return {
     ...{ input, expressions, intents, actions, output, quickReplies, counters, past },
-    ...{ calls, properties, kept, longTerm, context, settled, attachments, remembered },
+    ...{ calls, properties, kept, longTerm, context, settled, attachments, remembered, decision },
   };
 }
 

@@ -223,6 +223,7 @@ export class Play {
         steps: [],
         audit: [],
         pauseId: pause.id,
+        isAnswered: true,
       } satisfies TurnCheckpoint),
     };
   }
@@ -255,10 +256,11 @@ export class Play {
   }
 
   private checkpointAt({ index, memory, before }: Running, task: number): TurnCheckpoint {
-    const { key } = this.claim;
+    const { key, resumed } = this.claim;
     return {
       message: this.unsaid(memory),
       ...(key && { key }),
+      ...(resumed?.checkpoint.isAnswered && { isAnswered: true }),
       steps: this.steps,
       audit: this.audit,
       step: { index, task, memory: snapshotMemory(memory), before },

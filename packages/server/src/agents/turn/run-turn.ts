@@ -205,7 +205,7 @@ async function commitTurn(
     paused?.pause,
   );
   // A turn that waited was stored as far as it went.
-  const wasShown = claim.resumed?.checkpoint.pauseId !== undefined;
+  const wasShown = claim.resumed?.checkpoint.isAnswered === true;
   const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
   let forgotten: readonly string[] = [];
   const audit = deps.audit.seal(conversationId, claim.auditHead, play.audit);
