@@ -304,6 +304,47 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     });
   });
 
+  it.each(['before its node is found silent', 'after that'])(
+    'is not gone on with when the turn was cancelled %s',
+    async when => {
+      const { conversationId } = await say(rig.turns, {});
+      await cutOff({ conversationId, idempotencyKey: 'once' });
+      if (when === 'before its node is found silent') {
+        await rig.store.db.updateTable('conversations').set({ lease_until: 9e15 }).execute();
+      }
+      await rig.pauses.cancel({ principal: ann, decidedBy: 'ann' }, conversationId);
+      await endLease(rig.store, conversationId);
+      await rig.node('node-2').continueTurn(conversationId);
+      const conversation = await read(conversationId);
+      expect(conversation).toMatchObject({
+        conversationState: 'ERROR',
+        conversationOutputs: [
+          { input: 'hours', taskErrors: [{ message: expect.stringContaining('cancelled') }] },
+        ],
+      });
+      expect(outcomes).toHaveLength(1);
+      expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+      const refusal = await refusalOf(rig.turns, { conversationId, input: 'hours', idempotencyKey: 'once' });
+      expect(toRefusalError(refusal)).toMatchObject({ message: expect.stringContaining('cancelled') });
+      expect(
+        await errorOf(rig.pauses.cancel({ principal: ann, decidedBy: 'ann' }, conversationId)),
+      ).toMatchObject({ kind: 'wrong_state' });
+    },
+  );
+
+  it('is begun no more when the turn was cancelled and the news of it was lost', async () => {
+    const { conversationId } = await say(rig.turns, {});
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      await rig.pauses.cancel({ principal: ann, decidedBy: 'ann' }, conversationId);
+      await act(tools);
+    };
+    await expect(say(rig.turns, { conversationId, input: 'hours' })).rejects.toThrow();
+    expect(world.count).toBe(1);
+    expect((await read(conversationId)).conversationState).toBe('ERROR');
+  });
+
   it('that takes every node down with it is ended after some times, and the conversation takes the next message', async () => {
     const id = await cutOff();
     rig.insideTurn = forever;

@@ -2,7 +2,17 @@ import { engines } from '@patchbay/testing/stores';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Turns } from '../../packages/server/src/agents/turn/turns.ts';
-import { admin, ann, createManualClock, endLease, gate, type Rig, say, startRig } from './setup.ts';
+import {
+  admin,
+  ann,
+  cancelHeld,
+  createManualClock,
+  endLease,
+  gate,
+  type Rig,
+  say,
+  startRig,
+} from './setup.ts';
 
 // What turns do to a conversation, and once more as a list of messages: three nodes take, lose, break off and take up turns
 // with two effects each, in any order, and after each thing that happens the stored conversation is compared with the list.
@@ -46,6 +56,8 @@ interface Held {
   /** Effects that were begun, and so are never begun again. */
   readonly begun: 0 | 1 | 2;
   readonly attempts: number;
+  /** Nobody goes on with it any more. */
+  readonly cancelled?: boolean;
 }
 
 describe.each(engines)('conversations on %s', engine => {
@@ -186,7 +198,7 @@ async function startTrial(rig: Rig) {
       return;
     }
     const attempts = held.attempts + 1;
-    if (attempts > MAX_ATTEMPTS) {
+    if (held.cancelled || attempts > MAX_ATTEMPTS) {
       expect(silent).toBeUndefined();
       finish(held.input, 'ERROR');
       return;
@@ -287,13 +299,19 @@ async function startTrial(rig: Rig) {
         run.wake();
         await run.over;
         if (held?.silent !== run) return;
-        return finish(held.input, 'READY');
+        // What was cancelled does nothing more in the world, also where the news of it has not come.
+        return finish(held.input, held.cancelled && held.begun < 2 ? 'ERROR' : 'READY');
       }
       case 'cancel': {
         const cancelling = rig.pauses.cancel({ principal: admin, decidedBy: 'root' }, conversationId);
-        if (!held?.leased) return expectRefused(cancelling, 'wrong_state');
+        if (!held || !isBusy()) return expectRefused(cancelling, 'wrong_state');
         await cancelling;
-        for (const turns of nodes) turns.cancelTurn(conversationId);
+        if (!held.leased) {
+          // News of it is only for who holds the conversation.
+          held = { ...held, cancelled: true };
+          return;
+        }
+        await cancelHeld(nodes, rig.store, conversationId);
         await held.silent.over;
         const { input, begun } = held;
         if (begun > 0) return finish(input, 'ERROR');

@@ -184,6 +184,16 @@ describe.each(engines)('a turn that waits for a person on %s', (engine: EngineNa
     expect(await rig.store.db.selectFrom('turn_checkpoints').select('attempts').execute()).toEqual([]);
   });
 
+  it('is cancelled also when it was approved and has not gone on yet', async () => {
+    const { conversationId } = await pay();
+    await decide(conversationId);
+    await rig.pauses.cancel({ principal: ann, decidedBy: 'mcp:ann' }, conversationId);
+    await rig.turns.continueTurn(conversationId);
+    expect(await read(conversationId)).toMatchObject({ conversationState: 'ERROR' });
+    expect(await textsOf(conversationId)).toEqual([]);
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
   it.each([
     ['AUTO_APPROVE', 'READY', ['Paid: APPROVED.']],
     ['AUTO_REJECT', 'READY', []],

@@ -218,6 +218,20 @@ export async function countRows(store: TestStore): Promise<Record<string, number
   return counts;
 }
 
+/** Has the turn that holds the conversation cancelled where it runs, as news of its cancellation does. */
+export async function cancelHeld(
+  nodes: readonly Turns[],
+  store: TestStore,
+  conversationId: string,
+): Promise<void> {
+  const { lease_fence: fence } = await store.db
+    .selectFrom('conversations')
+    .select('lease_fence')
+    .where('id', '=', conversationId)
+    .executeTakeFirstOrThrow();
+  for (const turns of nodes) turns.cancelTurn({ conversationId, fence });
+}
+
 /** What a test sees when the holder of a conversation falls silent: its lease ends. */
 export async function endLease(store: TestStore, conversationId: string): Promise<void> {
   await store.db

@@ -5,6 +5,7 @@ import {
   admin,
   ann,
   bob,
+  cancelHeld,
   claim,
   countRows,
   createManualClock,
@@ -287,19 +288,30 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
     it('a turn is cancelled from outside, also when it is claimed and has not begun', async () => {
       const { conversationId } = await say(rig.turns, {});
       const claimed = await claim(rig.turns, { conversationId, input: 'hours' });
-      rig.turns.cancelTurn(conversationId);
+      await cancelHeld([rig.turns], rig.store, conversationId);
       expect(await errorOf(claimed.run({ signal: never }))).toMatchObject({ kind: 'cancelled' });
       // That was for this turn, not for the next one.
       expect(await say(rig.turns, { conversationId, input: 'hours' })).toMatchObject({
         conversationState: 'READY',
       });
-      rig.insideTurn = () => {
-        rig.turns.cancelTurn(conversationId);
-        return new Promise(() => {});
+      rig.insideTurn = async () => {
+        await cancelHeld([rig.turns], rig.store, conversationId);
+        await new Promise(() => {});
       };
       expect(await errorOf(say(rig.turns, { conversationId, input: 'hours' }))).toMatchObject({
         kind: 'cancelled',
       });
+    });
+
+    it('a cancellation that comes too late or was for another node is not kept for the next turn', async () => {
+      const { conversationId } = await say(rig.turns, {});
+      // While a turn is claimed here and has not begun, cancellations are kept for turns that are about to begin.
+      const other = await claim(rig.turns, { input: 'hours' });
+      await cancelHeld([rig.turns], rig.store, conversationId);
+      expect(await say(rig.turns, { conversationId, input: 'hours' })).toMatchObject({
+        conversationState: 'READY',
+      });
+      expect(await other.run({ signal: never })).toMatchObject({ conversationState: 'READY' });
     });
 
     it('a holder that fell silent is replaced, and cannot commit when it comes back', async () => {

@@ -277,7 +277,7 @@ export async function createPlatform(
   });
   undo.defer(() => rate.close());
   store.subscribe((event, origin) => {
-    if (event.kind === 'turn-cancelled') turns.cancelTurn(event.conversationId);
+    if (event.kind === 'turn-cancelled') turns.cancelTurn(event);
     if (origin === 'here') return;
     if (event.kind === 'call-cancelled') cancellations.end(event.call);
     if (event.kind === 'calls-counted') rate.count(event.calls);

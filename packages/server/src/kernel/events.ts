@@ -17,8 +17,8 @@ export type PlatformEvent =
   | { readonly kind: 'agent-deployed'; readonly agentId: string; readonly agentVersion: number }
   /** A client no longer waits for a call of its session, on whichever node it runs. */
   | { readonly kind: 'call-cancelled'; readonly call: string }
-  /** A turn is to be ended, on whichever node it runs. */
-  | { readonly kind: 'turn-cancelled'; readonly conversationId: string }
+  /** The turn that holds this lease is to be ended, on whichever node it runs. */
+  | { readonly kind: 'turn-cancelled'; readonly conversationId: string; readonly fence: number }
   /** Calls a node has let in since it last said so, by credential and agent. */
   | { readonly kind: 'calls-counted'; readonly calls: Readonly<Record<string, number>> }
   /** A log has more messages, or is closed. */

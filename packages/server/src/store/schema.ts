@@ -149,6 +149,8 @@ export interface Schema {
     checkpoint: string;
     /** How often the turn was taken up. */
     attempts: number;
+    /** 1 for a turn that is to do nothing more. */
+    cancelled: number;
     created_at: number;
   };
   /** The journal: every effect of a turn that has not ended, from its intent on. */

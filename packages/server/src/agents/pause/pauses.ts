@@ -4,10 +4,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Audit } from '../../records/audit/audit.ts';
-import { publish } from '../../store/events.ts';
 import type { Db, Store } from '../../store/store.ts';
 import {
   type ConversationRecord,
+  cancelLeasedTurn,
   findConversation,
   setConversationState,
 } from '../../store/tables/conversations.ts';
@@ -25,7 +25,7 @@ import {
   type PauseState,
   type Verdict,
 } from '../../store/tables/pauses.ts';
-import { deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
+import { cancelCheckpoint, deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
 import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
 import { shownState } from '../conversation/snapshot.ts';
 import { CONTINUE_TURN } from './jobs.ts';
@@ -65,7 +65,10 @@ export interface Pauses {
       readonly pauseId?: string | undefined;
     },
   ): Promise<void>;
-  /** Ends a turn that waits or runs, for good: nothing of the rest is done. Rejects with `wrong_state` when there is none. */
+  /**
+   * Ends a turn that waits, runs or has to go on, for good: nothing of the rest is done, whoever has it or takes it up. Rejects
+   * with `wrong_state` when there is none.
+   */
   cancel(decider: Decider, conversationId: string): Promise<void>;
   /** Does what a pause's policy says when nobody has decided in time; nothing for one that is decided. */
   expire(pauseId: string): Promise<void>;
@@ -140,8 +143,9 @@ export function createPauses(deps: {
         const conversation = await find(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return;
-        if (!conversation.leased) throw nothingRuns(shownState(conversation));
-        publish(db, { kind: 'turn-cancelled', conversationId });
+        const goesOn = await cancelCheckpoint(db, conversationId);
+        const runs = await cancelLeasedTurn(db, conversationId);
+        if (!goesOn && !runs) throw nothingRuns(shownState(conversation));
       }),
 
     expire: pauseId =>

@@ -144,17 +144,21 @@ export async function releaseClaim(deps: TurnParts, claim: TurnClaim): Promise<v
   }
 }
 
-/** Ends a turn that nobody can go on with: recorded as far as it went, in its conversation's words. */
+/** Why a turn that was cut off is ended instead of gone on with. */
+const ENDINGS = {
+  cancelled: 'The turn was cancelled.',
+  unavailable: 'The turn was cut off and could not go on.',
+} as const;
+
+/** Ends a turn that is not gone on with: recorded as far as it went, in its conversation's words. */
 export async function endCutOffTurn(
   deps: TurnParts,
   claim: TurnClaim & { readonly resumed: ResumedTurn },
+  why: keyof typeof ENDINGS,
 ): Promise<void> {
   const journal = createJournal({ store: deps.store, lease: claim.lease, earlier: claim.resumed.effects });
   const play = new Play(deps, claim, claim.resumed.checkpoint.message, journal, new AbortController().signal);
-  const error = new PlatformError(
-    'unavailable',
-    `The turn was cut off and could not go on. ${whatIsKnown(journal)}`,
-  );
+  const error = new PlatformError(why, `${ENDINGS[why]} ${whatIsKnown(journal)}`);
   play.takeUp(claim.resumed);
   play.cutOff(error);
   await commitTurn(deps, claim, journal, play);

@@ -8,7 +8,11 @@ import type { References } from '../../secrets/references.ts';
 import type { Variables } from '../../secrets/variables.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Db, Store } from '../../store/store.ts';
-import { deleteUnbornConversations, releaseConversationsOf } from '../../store/tables/conversations.ts';
+import {
+  type ConversationLease,
+  deleteUnbornConversations,
+  releaseConversationsOf,
+} from '../../store/tables/conversations.ts';
 import { listEffects } from '../../store/tables/effects.ts';
 import { deleteExpiredIdempotencyKeys, moveIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import { addJob } from '../../store/tables/jobs.ts';
@@ -98,8 +102,8 @@ export interface Turns {
   takeUpCutOffTurns(): Promise<void>;
   /** See `moveByOneTurn`. */
   move(principal: Principal, conversationId: string, direction: 'undo' | 'redo'): Promise<UndoneConversation>;
-  /** Ends the turn that runs in the conversation, if this node runs it, as its caller's cancellation would. */
-  cancelTurn(conversationId: string): void;
+  /** Ends the turn that holds the lease, if this node runs it, as its caller's cancellation would. */
+  cancelTurn(lease: ConversationLease): void;
   /** Frees what a node held when it went down. Called when the node starts, before its doors open. */
   releaseLeasesOf(nodeId: string): Promise<void>;
   /**
@@ -126,6 +130,7 @@ const MAX_TAKEN_UP = 500;
 
 interface CutOffTurn {
   readonly attempt: number;
+  readonly cancelled: boolean;
   readonly claim: TurnClaim & { readonly resumed: ResumedTurn };
 }
 
@@ -135,9 +140,9 @@ export function createTurns(given: TurnDeps): Turns {
   const { store, deployments, clock } = deps;
   /** Each from the question whether it may run until it holds nothing any more. */
   const open = new Set<Promise<void>>();
-  /** By conversation: how to end the turn that runs in it here. */
+  /** By lease: how to end the turn that runs under it here. */
   const running = new Map<string, AbortController>();
-  /** Conversations whose turn was cancelled between its claim and its beginning; empty when no turn is there. */
+  /** Leases whose turn was cancelled between its claim and its beginning; empty when no turn is there. */
   const cancelledEarly = new Set<string>();
   let closed: Promise<void> | undefined;
 
@@ -219,26 +224,26 @@ export function createTurns(given: TurnDeps): Turns {
     message: TurnMessage,
     reader: TurnReader,
   ): Promise<TurnAnswer> {
-    const { conversationId } = claim.lease;
+    const lease = keyOf(claim.lease);
     const cancelled = new AbortController();
     const cancel = () => cancelled.abort(CANCELLED);
-    if (reader.signal.aborted || cancelledEarly.delete(conversationId)) cancel();
+    if (reader.signal.aborted || cancelledEarly.delete(lease)) cancel();
     else reader.signal.addEventListener('abort', cancel);
-    running.set(conversationId, cancelled);
+    running.set(lease, cancelled);
     try {
       return await measured(() =>
         runTurn(deps, claim, agent, message, { ...reader, signal: cancelled.signal }),
       );
     } finally {
       reader.signal.removeEventListener('abort', cancel);
-      if (running.get(conversationId) === cancelled) running.delete(conversationId);
+      running.delete(lease);
     }
   }
 
   async function claimCutOff(db: Db, conversationId: string): Promise<CutOffTurn | undefined> {
     const claimed = await claimCheckpoint(db, { conversationId, holder: deps.nodeId, leaseMs: LEASE_MS });
     if (!claimed) return undefined;
-    const { lease, agentId, agentVersion, environment, userId, auditHead, attempt } = claimed;
+    const { lease, agentId, agentVersion, environment, userId, auditHead } = claimed;
     const checkpoint = JSON.parse(claimed.checkpoint) as TurnCheckpoint;
     const { pauseId } = checkpoint;
     const isHeld = checkpoint.key !== undefined && (await moveIdempotencyKey(db, checkpoint.key, lease));
@@ -247,13 +252,15 @@ export function createTurns(given: TurnDeps): Turns {
     const decision = pauseId === undefined ? undefined : (await findPause(db, pauseId))?.decision;
     const resumed = { checkpoint, effects, decision };
     return {
-      attempt,
+      attempt: claimed.attempt,
+      cancelled: claimed.cancelled,
       claim: { lease, key, agentId, agentVersion, environment, userId, found: undefined, auditHead, resumed },
     };
   }
 
-  async function goOn({ attempt, claim }: CutOffTurn): Promise<void> {
+  async function goOn({ attempt, cancelled, claim }: CutOffTurn): Promise<void> {
     const { agentId, agentVersion, lease, resumed } = claim;
+    if (cancelled) return endCutOffTurn(deps, claim, 'cancelled');
     const agent = attempt > MAX_ATTEMPTS ? undefined : await deployments.compiled(agentId, agentVersion);
     if (agent) {
       const reader = { signal: new AbortController().signal };
@@ -265,7 +272,7 @@ export function createTurns(given: TurnDeps): Turns {
       agentId,
       attempt,
     });
-    await endCutOffTurn(deps, claim);
+    await endCutOffTurn(deps, claim, 'unavailable');
   }
 
   async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
@@ -325,10 +332,11 @@ export function createTurns(given: TurnDeps): Turns {
       }),
     move: (principal, conversationId, direction) =>
       moveByOneTurn(store, principal, conversationId, direction),
-    cancelTurn(conversationId) {
-      const turn = running.get(conversationId);
+    cancelTurn(held) {
+      const lease = keyOf(held);
+      const turn = running.get(lease);
       if (turn) turn.abort(CANCELLED);
-      else if (open.size > running.size) cancelledEarly.add(conversationId);
+      else if (open.size > running.size) cancelledEarly.add(lease);
     },
     releaseLeasesOf: nodeId => store.commit(db => releaseConversationsOf(db, nodeId)),
     removeLeftovers: () =>
@@ -341,4 +349,8 @@ export function createTurns(given: TurnDeps): Turns {
       return closed;
     },
   };
+}
+
+function keyOf({ conversationId, fence }: ConversationLease): string {
+  return `${conversationId}/${fence}`;
 }

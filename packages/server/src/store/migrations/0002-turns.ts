@@ -13,6 +13,7 @@ export const turns: Migration = {
         conversation_id ${text} not null primary key references conversations (id) on delete cascade,
         checkpoint ${text} not null,
         attempts ${int} not null,
+        cancelled ${int} not null,
         created_at ${int} not null
       ) ${tableEnd}`,
 

@@ -293,7 +293,7 @@ export async function hasActiveConversations(db: Db, which: ConversationsOf): Pr
 export async function endActiveConversations(db: Db, which: ConversationsOf, at: number): Promise<boolean> {
   const running = await db
     .selectFrom('conversations')
-    .select(['id', 'state'])
+    .select(['id', 'state', 'lease_fence'])
     .where(eb => activeWith(eb, which))
     .where(eb =>
       eb.or([eb('lease_until', '>', NOW), eb('state', '=', 'IN_PROGRESS' satisfies ConversationState)]),
@@ -306,7 +306,8 @@ export async function endActiveConversations(db: Db, which: ConversationsOf, at:
     .set({ state: 'ENDED' satisfies ConversationState, updated_at: at })
     .where(eb => activeWith(eb, which))
     .execute();
-  for (const { id } of running) publish(db, { kind: 'turn-cancelled', conversationId: id });
+  for (const { id, lease_fence: fence } of running)
+    publish(db, { kind: 'turn-cancelled', conversationId: id, fence });
   return true;
 }
 
@@ -409,6 +410,18 @@ export async function setConversationState(
     .where('id', '=', id)
     .where('state', '=', change.from)
     .execute();
+}
+
+/** Has the turn that holds the conversation ended on whichever node it runs. False when none holds it. */
+export async function cancelLeasedTurn(db: Db, conversationId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('conversations')
+    .select('lease_fence')
+    .where('id', '=', conversationId)
+    .where('lease_until', '>', NOW)
+    .executeTakeFirst();
+  if (row) publish(db, { kind: 'turn-cancelled', conversationId, fence: row.lease_fence });
+  return row !== undefined;
 }
 
 /** What a conversation remembers from turn to turn. */

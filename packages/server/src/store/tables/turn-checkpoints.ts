@@ -19,11 +19,14 @@ export interface ClaimedCheckpoint {
   readonly checkpoint: string;
   /** 1 for the first time it is taken up. */
   readonly attempt: number;
+  /** It is not to go on, but to end. */
+  readonly cancelled: boolean;
 }
 
 /**
  * The turn is about to act. From now on its conversation is IN_PROGRESS until somebody has ended the turn, and goes on from
- * `checkpoint` after a crash; without one from where the last one said. False when the lease is lost: then it must not act.
+ * `checkpoint` after a crash; without one from where the last one said. False when the lease is lost or the turn was cancelled: then
+ * it must not act.
  */
 export async function beginToAct(
   db: Db,
@@ -34,6 +37,17 @@ export async function beginToAct(
     .updateTable('conversations')
     .set({ state: 'IN_PROGRESS' satisfies ConversationState })
     .where(eb => stillHeldUnder(eb, lease))
+    .where(eb =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('turn_checkpoints')
+            .select('conversation_id')
+            .whereRef('turn_checkpoints.conversation_id', '=', 'conversations.id')
+            .where('cancelled', '=', 1),
+        ),
+      ),
+    )
     .returning('id')
     .executeTakeFirst();
   if (held && checkpoint !== undefined) await putCheckpoint(db, lease.conversationId, checkpoint);
@@ -44,9 +58,34 @@ export async function beginToAct(
 export async function putCheckpoint(db: Db, conversationId: string, checkpoint: string): Promise<void> {
   await db
     .insertInto('turn_checkpoints')
-    .values({ conversation_id: conversationId, checkpoint, attempts: 0, created_at: NOW })
-    .onConflict(conflict => conflict.column('conversation_id').doUpdateSet({ checkpoint, attempts: 0 }))
+    .values({ conversation_id: conversationId, checkpoint, attempts: 0, cancelled: 0, created_at: NOW })
+    .onConflict(conflict =>
+      conflict.column('conversation_id').doUpdateSet({ checkpoint, attempts: 0, cancelled: 0 }),
+    )
     .execute();
+}
+
+/**
+ * A turn that has acted or was decided about is to do nothing more, whoever has it or takes it up. False when there is none, or
+ * none of it is known yet.
+ */
+export async function cancelCheckpoint(db: Db, conversationId: string): Promise<boolean> {
+  const row = await db
+    .updateTable('turn_checkpoints')
+    .set({ cancelled: 1 })
+    .where('conversation_id', '=', conversationId)
+    .where(eb =>
+      eb.exists(
+        eb
+          .selectFrom('conversations')
+          .select('id')
+          .where('id', '=', conversationId)
+          .where('state', '=', 'IN_PROGRESS' satisfies ConversationState),
+      ),
+    )
+    .returning('conversation_id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Conversations whose turn was cut off: in progress, and nobody holds them. Those waiting longest first. */
@@ -99,11 +138,11 @@ export async function claimCheckpoint(
     ])
     .executeTakeFirst();
   if (!row) return undefined;
-  const { checkpoint, attempts } = await db
+  const { checkpoint, attempts, cancelled } = await db
     .updateTable('turn_checkpoints')
     .set(eb => ({ attempts: eb('attempts', '+', 1) }))
     .where('conversation_id', '=', claim.conversationId)
-    .returning(['checkpoint', 'attempts'])
+    .returning(['checkpoint', 'attempts', 'cancelled'])
     .executeTakeFirstOrThrow();
   return {
     lease: { conversationId: claim.conversationId, fence: row.lease_fence },
@@ -115,6 +154,7 @@ export async function claimCheckpoint(
     auditHead: row.audit_head ?? undefined,
     checkpoint,
     attempt: attempts,
+    cancelled: cancelled === 1,
   };
 }
 
