@@ -141,6 +141,34 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     expect(await end()).toMatchObject({ status: 200 });
   });
 
+  it('end with all of their conversations, however many', async () => {
+    const agentId = await build(alwaysSays, says('Many.'));
+    await client.call('deploy_agent', { agentId, version: 1 });
+    const { conversationId } = await client.call('create_conversation', { agentId });
+    const { store } = platform.platform;
+    const row = await store.db
+      .selectFrom('conversations')
+      .selectAll()
+      .where('id', '=', conversationId)
+      .executeTakeFirstOrThrow();
+    await store.commit(async db => {
+      for (let part = 0; part < 5; part += 1) {
+        const rows = Array.from({ length: 500 }, (_, at) => ({ ...row, id: `${agentId} ${part} ${at}` }));
+        await db.insertInto('conversations').values(rows).execute();
+      }
+    });
+    expect(
+      await client.call('undeploy_agent', { agentId, version: 1, endConversations: true }),
+    ).toMatchObject({ status: 200, endedConversations: true });
+    const states = await store.db
+      .selectFrom('conversations')
+      .select('state')
+      .distinct()
+      .where('agent_id', '=', agentId)
+      .execute();
+    expect(states).toEqual([{ state: 'ENDED' }]);
+  });
+
   it('that are mended run again at once, on every node', async () => {
     const agentId = await build(alwaysSays, says('Mended.'));
     await client.call('deploy_agent', { agentId, version: 1 });

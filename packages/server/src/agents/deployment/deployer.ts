@@ -6,7 +6,11 @@ import type { Principal } from '../../kernel/principal.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Store } from '../../store/store.ts';
 import { lockAgent } from '../../store/tables/agents.ts';
-import { endActiveConversations, hasActiveConversations } from '../../store/tables/conversations.ts';
+import {
+  endActiveConversations,
+  hasActiveConversations,
+  hasTurnsAtWork,
+} from '../../store/tables/conversations.ts';
 import {
   type DeploymentStatus,
   deleteDeployment,
@@ -131,11 +135,14 @@ export function createDeployer(deps: {
       const { agentId, environment, endConversations } = wanted;
       const version = await versionOf(principal, wanted);
       const deployment = { environment, agentId, agentVersion: version };
+      let allEnded = true;
       const outcome = await store.commit(async db => {
         await lockAgent(db, agentId);
+        allEnded = true;
         if (!(await hasSuccessor(db, deployment))) {
           if (!endConversations && (await hasActiveConversations(db, deployment))) return 'has-conversations';
-          if (!(await endActiveConversations(db, deployment, clock.now()))) return 'has-turns-at-work';
+          if (await hasTurnsAtWork(db, deployment)) return 'has-turns-at-work';
+          allEnded = await endActiveConversations(db, deployment, clock.now());
         }
         if (await deleteDeployment(db, deployment)) return 'undeployed';
         throw new PlatformError(
@@ -143,6 +150,10 @@ export function createDeployer(deps: {
           `version: version ${version} of agent "${agentId}" is not deployed in ${environment}.`,
         );
       });
+      // No conversation begins with it any more; those that are left are ended in parts.
+      while (!allEnded) {
+        allEnded = await store.commit(db => endActiveConversations(db, deployment, clock.now()));
+      }
       return { version, outcome };
     },
 

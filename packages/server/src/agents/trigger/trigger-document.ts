@@ -6,7 +6,8 @@ import { parseStrictly } from '../document/parse-document.ts';
 import { readCallerContext } from '../turn/turn-context.ts';
 
 const MAX_DEPLOYMENTS = 20;
-const MAX_CONTEXT = 20_000;
+/** Of all contexts of a trigger: lists show them whole. */
+const MAX_CHARACTERS = 20_000;
 
 const intent = z
   .string()
@@ -24,13 +25,7 @@ const environment = z
   .optional();
 
 /** Reserved names are left out, as they are of what a caller sends. */
-const initialContext = z
-  .record(z.string(), z.unknown())
-  .refine(
-    context => JSON.stringify(context).length <= MAX_CONTEXT,
-    `must have at most ${MAX_CONTEXT} characters as JSON`,
-  )
-  .default({});
+const initialContext = z.record(z.string(), z.unknown()).default({});
 
 const triggerDocument = z.strictObject({
   intent: intent.optional(),
@@ -41,7 +36,12 @@ const triggerDocument = z.strictObject({
       initialContext,
     }),
     MAX_DEPLOYMENTS,
-  ).min(1, 'must name at least one agent'),
+  )
+    .min(1, 'must name at least one agent')
+    .refine(
+      list => JSON.stringify(list).length <= MAX_CHARACTERS,
+      `must have at most ${MAX_CHARACTERS} characters as JSON`,
+    ),
 });
 
 /** A trigger as it is written. */

@@ -286,29 +286,44 @@ export async function hasActiveConversations(db: Db, which: ConversationsOf): Pr
   return row !== undefined;
 }
 
+/** Is the turn of one of them at work in the world? What it has done has to be recorded before it can end. */
+export async function hasTurnsAtWork(db: Db, which: ConversationsOf): Promise<boolean> {
+  const row = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where(eb => activeWith(eb, which))
+    .where('state', '=', 'IN_PROGRESS' satisfies ConversationState)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
- * Ends them behind a raised fence: a turn that runs is cancelled and cannot be stored any more. False, and nothing is done, while a
- * turn of one is at work in the world: what it has done has to be recorded first.
+ * Ends those that are not at work, behind a raised fence: a turn that runs is cancelled and cannot be stored any more. False when there
+ * may be more.
  */
 export async function endActiveConversations(db: Db, which: ConversationsOf, at: number): Promise<boolean> {
-  const running = await db
+  const endable = (eb: Rows) =>
+    eb.and([activeWith(eb, which), eb('state', '<>', 'IN_PROGRESS' satisfies ConversationState)]);
+  const found = await db
     .selectFrom('conversations')
-    .select(['id', 'state', 'lease_fence'])
-    .where(eb => activeWith(eb, which))
-    .where(eb =>
-      eb.or([eb('lease_until', '>', NOW), eb('state', '=', 'IN_PROGRESS' satisfies ConversationState)]),
-    )
+    .select(['id', 'lease_fence', 'lease_until', NOW.as('now')])
+    .where(endable)
+    .limit(RETIRE_AT_ONCE)
     .execute();
-  if (running.some(({ state }) => state === 'IN_PROGRESS')) return false;
-  await freeConversations(db, eb => activeWith(eb, which));
+  if (found.length === 0) return true;
+  const ids = found.map(({ id }) => id);
+  const these = (eb: Rows) => eb.and([eb('id', 'in', ids), endable(eb)]);
+  await freeConversations(db, these);
   await db
     .updateTable('conversations')
     .set({ state: 'ENDED' satisfies ConversationState, updated_at: at })
-    .where(eb => activeWith(eb, which))
+    .where(these)
     .execute();
-  for (const { id, lease_fence: fence } of running)
-    publish(db, { kind: 'turn-cancelled', conversationId: id, fence });
-  return true;
+  for (const { id, lease_fence: fence, lease_until: until, now } of found) {
+    if (until !== null && until > now) publish(db, { kind: 'turn-cancelled', conversationId: id, fence });
+  }
+  return found.length < RETIRE_AT_ONCE;
 }
 
 /** It takes no more messages. False while a turn runs in it, or waits. */
