@@ -561,6 +561,10 @@ async function provokeDocuments(provoke: (operationId: string, args: Arguments) 
 async function provokeExports(provoke: (operationId: string, args: Arguments) => Promise<unknown>) {
   await provoke('export_agent', { agentId: 'nobody' });
   await provoke('export_agent', { agentId: 'demo', version: 99 });
+  await provoke('trace_turn', { agentId: 'nobody', message: 'x' });
+  await provoke('trace_turn', { agentId: 'demo', message: 'x', environment: 'test' });
+  await provoke('trace_turn', { agentId: 'demo', message: 'x', conversationId: 'conv_none' });
+  await provoke('trace_turn', { agentId: 'demo', message: 'show progress' });
   await provoke('lint_agent', { agentId: 'nobody' });
   await provoke('lint_agent', { agentId: 'demo', version: 99 });
   await provoke('deploy_agent_file', { file: agentFile('carried') });

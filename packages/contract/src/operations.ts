@@ -84,6 +84,7 @@ import {
   readTask,
   watchTask,
 } from './operations/tasks.ts';
+import { traceTurn } from './operations/trace.ts';
 import {
   chatManaged,
   createAgentTrigger,
@@ -141,6 +142,7 @@ export const OPERATIONS = [
   listDocs,
   readDocs,
   deployAgentFile,
+  traceTurn,
   lintAgent,
   exportAgent,
   importAgent,

@@ -7,14 +7,16 @@ import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { printable, writeLine } from '../text.ts';
+import { printTrace } from '../trace-text.ts';
 
 interface ChatOptions extends SharedOptions {
   readonly message?: string;
   readonly conversation?: string;
+  readonly trace?: boolean;
 }
 
 /** One exchange with the agent: sends and prints the answer. */
-type Say = (message: string, signal?: AbortSignal) => Promise<TalkResult>;
+type Say = (message: string, signal?: AbortSignal) => Promise<Answer>;
 
 export function addChat(program: Command, io: Io): void {
   addSharedOptions(program.command('chat'))
@@ -22,15 +24,19 @@ export function addChat(program: Command, io: Io): void {
     .argument('[agentId]', 'id of the agent; may be left out when there is only one')
     .option('--message <text>', 'say this, print the answer and end')
     .option('--conversation <id>', 'go on with this conversation instead of starting one')
+    .option('--trace', 'also show what each step did, and which rules fired and why; for agents of yours')
     .addHelpText(
       'after',
       `
 Quick replies are offered with numbers: type the number or anything else.
 With --json every answer is one line of JSON, which holds the conversationId.
+With --trace the steps of each turn go to stderr: how long each took, what it changed, and for every rule that was looked at
+which of its conditions held (+) or did not (-), and what it met. With --json they are in "steps".
 
 Examples:
   npx patchbay chat demo
   npx patchbay chat demo --message hello
+  npx patchbay chat demo --message hello --trace
   printf 'hello\\nbye\\n' | npx patchbay chat demo    one message a line, one conversation`,
     )
     .action(async (agentId: string | undefined, _: unknown, command: Command) =>
@@ -41,17 +47,17 @@ Examples:
 async function chat(io: Io, given: string | undefined, options: ChatOptions): Promise<void> {
   const { client } = await connect(io, options);
   const agentId = given ?? (await onlyAgent(client));
-  if (options.message !== undefined) {
-    const { message, conversation: conversationId } = options;
-    const answer = await client.call('chat_with_agent', { agentId, message, conversationId });
+  const { message, conversation } = options;
+  if (message !== undefined) {
+    const call = { agentId, message, conversationId: conversation };
+    const answer = await send(client, options, 'chat_with_agent', call);
     printAnswer(io, options, answer);
     return requireProcessed(answer);
   }
-  const conversationId =
-    options.conversation ?? (await client.call('create_conversation', { agentId })).conversationId;
-  const say: Say = async (message, signal) => {
-    const call = { agentId, conversationId, message };
-    const answer = await client.call('talk_to_agent', call, signal ? { signal } : {});
+  const conversationId = conversation ?? (await begin(io, client, agentId, options));
+  const say: Say = async (text, signal) => {
+    const call = { agentId, conversationId, message: text };
+    const answer = await send(client, options, 'talk_to_agent', call, signal);
     printAnswer(io, options, answer);
     return answer;
   };
@@ -65,6 +71,29 @@ async function chat(io: Io, given: string | undefined, options: ChatOptions): Pr
   if (isOver) writeLine(io.stderr, 'The conversation is over.');
   else
     writeLine(io.stderr, `Go on later with: npx patchbay chat ${agentId} --conversation ${conversationId}`);
+}
+
+type Answer = TalkResult & Partial<Traced>;
+type Traced = Pick<OperationOutput<'trace_turn'>, 'steps' | 'error'>;
+
+/** One message: as the operation says, or with a trace. */
+function send(
+  client: Client,
+  options: ChatOptions,
+  operation: 'chat_with_agent' | 'talk_to_agent',
+  call: { readonly agentId: string; readonly message: string; readonly conversationId: string | undefined },
+  signal?: AbortSignal,
+): Promise<Answer> {
+  return client.call(options.trace ? 'trace_turn' : operation, call as never, signal ? { signal } : {});
+}
+
+/** Starts a conversation and answers its id. */
+async function begin(io: Io, client: Client, agentId: string, options: ChatOptions): Promise<string> {
+  if (!options.trace) return (await client.call('create_conversation', { agentId })).conversationId;
+  const started = await client.call('trace_turn', { agentId });
+  if (!options.json) printTrace(io, started.steps);
+  if (started.conversationId !== undefined) return started.conversationId;
+  throw new CliError(EXIT.failed, started.error ?? 'The conversation could not be started.');
 }
 
 async function onlyAgent(client: Client): Promise<string> {
@@ -136,17 +165,19 @@ function chosen(line: string, choices: readonly string[]): string {
 }
 
 /** Throws when the message was not processed. */
-function requireProcessed({ status, message }: TalkResult): void {
+function requireProcessed({ status, message, error }: Answer): void {
+  if (error !== undefined) throw new CliError(EXIT.failed, error);
   if (status !== undefined) {
     throw new CliError(EXIT.failed, message ?? `The message was not processed: ${status}.`);
   }
 }
 
-function printAnswer(io: Io, options: ChatOptions, answer: TalkResult): void {
+function printAnswer(io: Io, options: ChatOptions, answer: Answer): void {
   if (options.json) {
     io.stdout.write(`${JSON.stringify(answer)}\n`);
     return;
   }
+  printTrace(io, answer.steps ?? []);
   const texts = answer.agentResponseParts?.length ? answer.agentResponseParts : [answer.agentResponse ?? ''];
   for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
   if (answer.conversationState === 'AWAITING_HUMAN') {

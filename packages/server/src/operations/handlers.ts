@@ -110,6 +110,7 @@ import { listTaskMessages } from './tasks/list_task_messages.ts';
 import { listTasks } from './tasks/list_tasks.ts';
 import { readTask } from './tasks/read_task.ts';
 import { watchTask } from './tasks/watch_task.ts';
+import { traceTurn } from './trace/trace_turn.ts';
 import { chatManaged } from './triggers/chat_managed.ts';
 import { createAgentTrigger } from './triggers/create_agent_trigger.ts';
 import { deleteAgentTrigger } from './triggers/delete_agent_trigger.ts';
@@ -216,6 +217,7 @@ export function createHandlers(parts: {
     list_docs: listDocs(docs),
     read_docs: readDocs(docs),
     deploy_agent_file: deployAgentFile(agentFiles),
+    trace_turn: traceTurn(turns, documents),
     lint_agent: lintAgent(parts.lint),
     export_agent: exportAgent(parts.exportAgent),
     import_agent: importAgent(parts.importAgent),

@@ -160,6 +160,8 @@ export interface StepTools {
   /** Aborts when the turn is cancelled or its time is up. */
   readonly signal: AbortSignal;
   readonly budget: TurnBudget;
+  /** Set where somebody asked why: hears from each rules step what its rules came to, as plain data. */
+  readonly explain?: ((rules: unknown) => void) | undefined;
   /** The variables of the platform, by name, where the agent's documents ask for them. */
   readonly vars: Readonly<Record<string, string>>;
   /** What kind of installation this is, as its settings say, such as `development`. */

@@ -81,6 +81,7 @@ export class Play {
     message: TurnMessage,
     journal: Journal,
     signal: AbortSignal,
+    explain?: StepTools['explain'],
   ) {
     this.deps = deps;
     this.claim = claim;
@@ -92,7 +93,7 @@ export class Play {
       : parseCounters(found?.counters ?? '{}');
     this.properties = found?.properties ?? {};
     // A greeting and the message it comes with are one call, and share what it may use up.
-    this.tools = toolsOf(deps, claim, journal, signal);
+    this.tools = { ...toolsOf(deps, claim, journal, signal), ...(explain && { explain }) };
   }
 
   /** The one that answers. */

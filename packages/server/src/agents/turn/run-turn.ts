@@ -1,7 +1,7 @@
 import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Db } from '../../store/store.ts';
-import { insertAuditEntries } from '../../store/tables/audit-entries.ts';
+import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
 import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
@@ -35,6 +35,15 @@ export interface TurnReader {
   readonly timeLimitMs?: number | undefined;
   /** Must not throw. */
   readonly onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** Wants to know why: told once when the turn is stored, also one that failed. Must not throw. */
+  readonly onTrace?: ((trace: TurnTrace) => void) | undefined;
+}
+
+/** What a turn did, step by step. */
+export interface TurnTrace {
+  readonly entries: readonly AuditEntry[];
+  /** What each rules step said its rules came to, in their order. */
+  readonly explained: readonly unknown[];
 }
 
 /**
@@ -61,7 +70,9 @@ export async function runTurn(
     renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
   });
   const journal = createJournal({ store, lease: claim.lease, earlier: claim.resumed?.effects ?? [] });
-  const play = new Play(deps, claim, message, journal, keeper.signal);
+  const explained: unknown[] = [];
+  const explain = reader.onTrace && ((rules: unknown) => void explained.push(rules));
+  const play = new Play(deps, claim, message, journal, keeper.signal, explain);
   try {
     await play.run(agent);
     if (!play.failure) await speak(deps, play.answering.output, reader, keeper.signal);
@@ -69,6 +80,7 @@ export async function runTurn(
     await keeper.stop();
     const answer = await commitTurn(deps, claim, journal, play);
     logPlayedTurn(deps.logger, claim, play);
+    reader.onTrace?.({ entries: play.audit, explained });
     if (play.failure) throw new StepFailed(play.failure);
     return answer;
   } catch (thrown) {

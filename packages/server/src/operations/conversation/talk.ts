@@ -1,5 +1,6 @@
 import type { TalkResult } from '@patchbay/contract/operations/conversation';
 import { toRefusalError } from '../../agents/turn/refusal.ts';
+import type { TurnReader } from '../../agents/turn/run-turn.ts';
 import type { Turns } from '../../agents/turn/turns.ts';
 import type { OperationCall } from '../bind.ts';
 
@@ -24,10 +25,11 @@ export async function talk(
 export async function answerTo(
   admission: Awaited<ReturnType<Turns['admitTurn']>>,
   { signal, progress }: OperationCall,
+  onTrace?: TurnReader['onTrace'],
 ): Promise<TalkResult> {
   switch (admission.kind) {
     case 'claimed':
-      return admission.turn.run({ signal, onEvent: event => progress(event.text) });
+      return admission.turn.run({ signal, onEvent: event => progress(event.text), onTrace });
     case 'replay':
       return admission.answer;
     case 'refused': {

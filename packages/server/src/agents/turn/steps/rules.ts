@@ -4,6 +4,7 @@ import type { CompiledStep, StepResult, StepTools, StepType, TurnMemory } from '
 import { type CapableIds, findCapable } from './capable-agents.ts';
 import { allOf, compileCondition, factsOf, type RuleSet, viewTurn } from './conditions.ts';
 import { timesOf } from './counts.ts';
+import { explainRules } from './explain-rules.ts';
 import { inSlices, type Sliced } from './in-slices.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
@@ -67,12 +68,22 @@ export function compileRules(document: RulesDocument): CompiledStep {
     return actions.has('STOP_CONVERSATION') ? 'stop' : 'continue';
   }
 
+  function run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult> {
+    if (set.skills.length === 0) return inSlices(evaluate(memory, tools, []), tools.budget);
+    return findCapable(set.skills, templates, memory, tools).then(capable =>
+      inSlices(evaluate(memory, tools, capable), tools.budget),
+    );
+  }
+
   return {
     run(memory, tools) {
-      if (set.skills.length === 0) return inSlices(evaluate(memory, tools, []), tools.budget);
-      return findCapable(set.skills, templates, memory, tools).then(capable =>
-        inSlices(evaluate(memory, tools, capable), tools.budget),
-      );
+      if (tools.explain) {
+        return explainRules(document, memory, tools).then(rules => {
+          tools.explain!(rules);
+          return run(memory, tools);
+        });
+      }
+      return run(memory, tools);
     },
     noteTurn(turn, { seen }, budget) {
       const facts = factsOf(turn);
