@@ -80,6 +80,14 @@ describe.each(platforms)('tasks on REST of $kind', ({ start }) => {
     expect(seen[0]!.id).toBe(String(seen[0]!.data.offset));
     const later = await allEvents(await events(task_id, offsets[1]));
     expect(later.map(({ data }) => data)).toEqual(seen.slice(2).map(({ data }) => data));
+    const back = await fetch(`${platform.url}/api/v1/tasks/${task_id}/events?since=${offsets[0]}`, {
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'text/event-stream',
+        'last-event-id': String(offsets[2]),
+      },
+    });
+    expect((await allEvents(back)).map(({ data }) => data)).toEqual(seen.slice(3).map(({ data }) => data));
     const page = (await ask('GET', `/tasks/${task_id}/messages?since=${offsets[0]}&limit=2`)).body;
     expect(page).toEqual({
       count: 2,

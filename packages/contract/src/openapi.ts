@@ -183,6 +183,9 @@ function errorResponse(kinds: readonly ErrorKind[]): Json {
     description: kinds
       .map(kind => `\`${ERROR_TABLE[kind].agentCode}\`: ${ERROR_MEANINGS[kind]}`)
       .join('\n\n'),
+    ...(kinds.includes('rate_limited') && {
+      headers: { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } } },
+    }),
     ...(kinds.includes('unauthenticated') && {
       headers: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
     }),

@@ -33,8 +33,8 @@ export interface MessageReader {
 }
 
 const AT_ONCE = 100;
-/** News of another node may be lost. */
-const LOOK_AGAIN_MS = 2_000;
+/** News may be lost, though `resync` tells of nearly all that is. */
+const LOOK_AGAIN_MS = 15_000;
 /** A key may be revoked, and nobody asks it again while its stream is open. */
 const MAX_OPEN_MS = 15 * 60_000;
 

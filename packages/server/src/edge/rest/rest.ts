@@ -49,10 +49,12 @@ export function createRest(deps: {
         : readQuery(new URL(c.req.url));
       const args = withPath(given, inPath);
       const call = plainCall(principal);
-      if (stream && acceptsEvents(request))
+      if (stream && acceptsEvents(request)) {
+        const goingOn = afterLastEvent(definition, request, args);
         return answerFrames(stream, scope, frames =>
-          operations.invoke(definition, args, { ...call, ...frames }),
+          operations.invoke(definition, goingOn, { ...call, ...frames }),
         );
+      }
       const output = await operations.invoke(definition, args, call);
       return successStatus === 204 ? c.body(null, 204) : c.json(output, successStatus);
     });
@@ -94,6 +96,18 @@ async function answerFrames(
   await Promise.race([frames.opened, running]);
   void running.finally(() => frames.close());
   return frames.response;
+}
+
+/** A reader that comes back by itself, as browsers do, says what it has heard last; the address still says where it began. */
+function afterLastEvent(
+  definition: Operation,
+  request: Request,
+  args: Record<string, unknown>,
+): Record<string, unknown> {
+  const last = request.headers.get('last-event-id') ?? '';
+  if (!Object.hasOwn(publishedInput(definition).properties, 'since') || !/^\d{1,15}$/.test(last)) return args;
+  const { since } = args;
+  return typeof since === 'number' && since > Number(last) ? args : { ...args, since: Number(last) };
 }
 
 /** Named among what the caller takes; a caller that takes anything gets JSON. */
