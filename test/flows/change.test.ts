@@ -83,6 +83,7 @@ describe.each(platforms)('an agent of $kind', ({ start }) => {
       expect(await call('read_conversation', { conversationId })).toMatchObject({
         conversationState: 'ENDED',
       });
+      await expect(rest.call('undo_turn', { conversationId })).rejects.toThrow('not by its last message');
       await expect(call('undeploy_agent', { agentId, version: 1 })).rejects.toThrow('is not deployed');
 
       const deleted = await call('delete_agent', { agentId, version: 1, cascade: true, permanent: true });

@@ -9,6 +9,8 @@ export type PlatformEvent =
   | { readonly kind: 'user-changed'; readonly userId: string }
   /** An agent has another name, description or access, or is no longer there. */
   | { readonly kind: 'agent-changed'; readonly agentId: string }
+  /** Every version of a document is gone: its id may come back with other versions under the same numbers. */
+  | { readonly kind: 'document-removed'; readonly type: string; readonly id: string }
   /** A secret has another value or other agents, or is no longer there. */
   | { readonly kind: 'secret-changed'; readonly name: string }
   /** A variable has another value, or is no longer there. */

@@ -1,4 +1,8 @@
-import type { ConversationSnapshot, ConversationState } from '@patchbay/contract/operations/conversation';
+import type {
+  ConversationOutput,
+  ConversationSnapshot,
+  ConversationState,
+} from '@patchbay/contract/operations/conversation';
 import { mayUseConversation, scopeOf } from '../../kernel/access.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
@@ -46,6 +50,11 @@ export interface Conversations {
   ): Promise<DescribedConversation[]>;
 }
 
+/** Over, and not by what was said last: nobody takes that back. */
+export function isEndedFromOutside(state: ConversationState, last: ConversationOutput | undefined): boolean {
+  return state === 'ENDED' && !last?.actions?.includes('CONVERSATION_END');
+}
+
 /** A turn of it can be taken back. */
 const AT_REST: ReadonlySet<ConversationState> = new Set(['READY', 'ERROR', 'ENDED']);
 
@@ -60,8 +69,14 @@ export function createConversations(deps: { readonly store: Store }): Conversati
   }
 
   /** What can be done with the conversation besides talking. */
-  async function situationOf(conversation: ConversationRecord): Promise<Partial<ConversationSnapshot>> {
-    const isAtRest = !conversation.leased && AT_REST.has(conversation.state);
+  async function situationOf(
+    conversation: ConversationRecord,
+    last: ConversationOutput | undefined,
+  ): Promise<Partial<ConversationSnapshot>> {
+    const isAtRest =
+      !conversation.leased &&
+      AT_REST.has(conversation.state) &&
+      !isEndedFromOutside(conversation.state, last);
     const pause =
       conversation.state === 'AWAITING_HUMAN' ? await findOpenPause(store.db, conversation.id) : undefined;
     return {
@@ -88,7 +103,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
       const fields = parseReturningFields(returningFields);
       return {
         ...toSnapshot(conversation, shownState(conversation), steps, { detailed: returnDetailed, fields }),
-        ...(await situationOf(conversation)),
+        ...(await situationOf(conversation, steps.at(-1)?.output)),
       };
     },
 
@@ -96,7 +111,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
       const steps = await listConversationSteps(store.db, conversation.id, { last: 1 });
       return {
         ...toSnapshot(conversation, shownState(conversation), steps, { detailed: false }),
-        ...(await situationOf(conversation)),
+        ...(await situationOf(conversation, steps.at(-1)?.output)),
       };
     },
 

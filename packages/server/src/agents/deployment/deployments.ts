@@ -94,9 +94,11 @@ export function createDeployments(deps: {
     return made;
   }
 
-  // Somebody has mended what it names, here or on another node.
   store.subscribe(event => {
+    // What was made of it is no longer what its references say, and nobody notes which agents name it.
+    if (event.kind === 'document-removed' || event.kind === 'resync') attempts.clear();
     if (event.kind !== 'agent-deployed') return;
+    // Somebody has mended what it names, here or on another node.
     const key = keyOf(event.agentId, event.agentVersion);
     if (attempts.get(key)?.retryAt !== undefined) attempts.delete(key);
   });

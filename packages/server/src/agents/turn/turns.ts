@@ -13,6 +13,7 @@ import {
   deleteUnbornConversations,
   releaseConversationsOf,
 } from '../../store/tables/conversations.ts';
+import { readDescriptor } from '../../store/tables/documents.ts';
 import { listEffects } from '../../store/tables/effects.ts';
 import { deleteExpiredIdempotencyKeys, moveIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import { addJob } from '../../store/tables/jobs.ts';
@@ -131,6 +132,8 @@ const MAX_TAKEN_UP = 500;
 interface CutOffTurn {
   readonly attempt: number;
   readonly cancelled: boolean;
+  /** Its agent is not deleted. */
+  readonly isThere: boolean;
   readonly claim: TurnClaim & { readonly resumed: ResumedTurn };
 }
 
@@ -251,17 +254,20 @@ export function createTurns(given: TurnDeps): Turns {
     const effects = await listEffects(db, conversationId);
     const decision = pauseId === undefined ? undefined : (await findPause(db, pauseId))?.decision;
     const resumed = { checkpoint, effects, decision };
+    const isThere = (await readDescriptor(db, 'agent', agentId)) !== undefined;
     return {
       attempt: claimed.attempt,
+      isThere,
       cancelled: claimed.cancelled,
       claim: { lease, key, agentId, agentVersion, environment, userId, found: undefined, auditHead, resumed },
     };
   }
 
-  async function goOn({ attempt, cancelled, claim }: CutOffTurn): Promise<void> {
+  async function goOn({ attempt, cancelled, isThere, claim }: CutOffTurn): Promise<void> {
     const { agentId, agentVersion, lease, resumed } = claim;
     if (cancelled) return endCutOffTurn(deps, claim, 'cancelled');
-    const agent = attempt > MAX_ATTEMPTS ? undefined : await deployments.compiled(agentId, agentVersion);
+    const mayGoOn = isThere && attempt <= MAX_ATTEMPTS;
+    const agent = mayGoOn ? await deployments.compiled(agentId, agentVersion) : undefined;
     if (agent) {
       const reader = { signal: new AbortController().signal };
       await run(claim, agent, resumed.checkpoint.message, reader);

@@ -5,8 +5,9 @@ import type { Store } from '../../store/store.ts';
 import { findConversationStep } from '../../store/tables/conversation-steps.ts';
 import { findConversationMemory, moveConversation } from '../../store/tables/conversations.ts';
 import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
+import { isEndedFromOutside } from '../conversation/conversations.ts';
 import { redo, takeBack } from './turn-changes.ts';
-import { parseCounters } from './turn-memory.ts';
+import { CONVERSATION_END, parseCounters } from './turn-memory.ts';
 
 /** How far a conversation can be moved back and forth. */
 export interface UndoneConversation {
@@ -40,6 +41,9 @@ export async function moveByOneTurn(
       conversationId,
       direction === 'undo' ? stepCount - 1 : stepCount,
     ))!;
+    if (isEndedFromOutside(found.state, direction === 'undo' ? step.output : undefined)) {
+      throw new PlatformError('wrong_state', 'The conversation was ended, and not by its last message.');
+    }
     const memory = { properties: found.properties, counters: parseCounters(found.counters) };
     const moved = direction === 'undo' ? takeBack(memory, step) : redo(memory, step);
     const by = direction === 'undo' ? 1 : -1;
@@ -48,7 +52,7 @@ export async function moveByOneTurn(
       undoneSteps: undoneSteps + by,
       counters: JSON.stringify(moved.counters),
       properties: JSON.stringify(moved.properties),
-      ended: direction === 'redo' && step.output.actions?.includes('CONVERSATION_END') === true,
+      ended: direction === 'redo' && step.output.actions?.includes(CONVERSATION_END) === true,
     });
     if (!isMoved) {
       throw new PlatformError(

@@ -51,6 +51,7 @@ const EVENT = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key-changed'), keyId: z.string() }),
   z.object({ kind: z.literal('user-changed'), userId: z.string() }),
   z.object({ kind: z.literal('agent-changed'), agentId: z.string() }),
+  z.object({ kind: z.literal('document-removed'), type: z.string(), id: z.string() }),
   z.object({ kind: z.literal('secret-changed'), name: z.string() }),
   z.object({ kind: z.literal('variable-changed'), name: z.string() }),
   z.object({ kind: z.literal('agent-deployed'), agentId: z.string(), agentVersion: z.int().positive() }),

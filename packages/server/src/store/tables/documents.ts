@@ -388,6 +388,7 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
         .executeTakeFirst();
   if (!changed) throw await whyUnchanged(db, deletion);
   publishChange(db, type, id);
+  if (permanent) publish(db, { kind: 'document-removed', type, id });
   return changed.current_version;
 }
 
