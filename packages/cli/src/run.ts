@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, toCliError } from './cli-error.ts';
 import { addAgents } from './commands/agents.ts';
+import { addApprovals } from './commands/approvals.ts';
 import { addAudit } from './commands/audit.ts';
 import { addCall } from './commands/call.ts';
 import { addChat } from './commands/chat.ts';
@@ -56,6 +57,7 @@ Examples:
   npx patchbay export demo --file demo.yaml        carry an agent to another platform
   KEY=$(npx patchbay keys create)                  make a key
   npx patchbay secrets set crm-key                 store what agents need and nobody may read
+  npx patchbay approvals list                      what waits for a person
   npx patchbay call discover_agents                call any operation
   npx patchbay doctor                              say what is wrong
 
@@ -68,6 +70,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addChat(program, io);
   addConnect(program, io);
   addAgents(program, io);
+  addApprovals(program, io);
   addExport(program, io);
   addImport(program, io);
   addKeys(program, io);

@@ -1,16 +1,18 @@
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
-import { readObjectFile } from '../object-file.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { table, writeJson, writeLine } from '../text.ts';
+import { addDeploy } from './deploy.ts';
+import { addDiff } from './diff.ts';
 import { addLint } from './lint.ts';
+import { addUndeploy } from './undeploy.ts';
+import { addVersions } from './versions.ts';
 
 export function addAgents(program: Command, io: Io): void {
   const agents = program
     .command('agents')
-    .description('list, show, lint and deploy agents')
+    .description('make, list, show, lint, deploy and compare agents')
     .addHelpText(
       'after',
       `
@@ -19,7 +21,8 @@ Examples:
   npx patchbay agents show demo
   npx patchbay agents deploy my-agent.yaml    one file with rules and outputs; the same file again changes nothing
   npx patchbay agents lint my-agent.yaml      what in it can never do anything
-  npx patchbay agents deploy - < my-agent.json`,
+  npx patchbay agents diff demo               what the latest version changed
+  npx patchbay agents undeploy demo           it answers nobody any more`,
     );
 
   addSharedOptions(agents.command('list'))
@@ -36,18 +39,10 @@ Examples:
       writeJson(io.stdout, await client.call('get_agent', { agentId }));
     });
 
-  addSharedOptions(agents.command('deploy'))
-    .description('save an agent file as new versions and deploy the agent')
-    .argument('<file>', 'YAML or JSON; - reads it from standard input')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  npx patchbay agents deploy my-agent.yaml
-  npx patchbay agents deploy - < my-agent.json`,
-    )
-    .action(async (file: string, _: unknown, command: Command) => deploy(io, file, sharedOptions(command)));
-
+  addDeploy(agents, io);
+  addUndeploy(agents, io);
+  addVersions(agents, io);
+  addDiff(agents, io);
   addLint(agents, io);
 }
 
@@ -66,26 +61,4 @@ async function list(io: Io, options: SharedOptions): Promise<void> {
     agent.description || agent.name,
   ]);
   writeLine(io.stdout, table([['ID', 'VERSION', 'STATUS', 'MCP', 'DESCRIPTION'], ...rows]));
-}
-
-async function deploy(io: Io, name: string, options: SharedOptions): Promise<void> {
-  const file = await readObjectFile(io, name, 'agent file');
-  const { client, baseUrl } = await connect(io, options);
-  const answer = await client.call('deploy_agent_file', { file });
-  const { agentId, agentVersion, status, documents } = answer;
-  if (options.json) writeJson(io.stdout, answer);
-  else {
-    const changed = documents.filter(document => document.changed).map(document => document.resource);
-    writeLine(io.stdout, `${agentId} version ${agentVersion}: ${status}`);
-    for (const resource of changed) writeLine(io.stdout, `  saved ${resource}`);
-    if (changed.length === 0) writeLine(io.stdout, '  nothing changed');
-    writeLine(io.stdout, `  talk to it: npx patchbay chat ${agentId}`);
-    if (answer.mcpEnabled) writeLine(io.stdout, `  MCP address: ${baseUrl}/${agentId}/mcp`);
-  }
-  if (status === 'ERROR') {
-    throw new CliError(
-      EXIT.failed,
-      `${agentId} was saved but could not be deployed; the server log says why.`,
-    );
-  }
 }

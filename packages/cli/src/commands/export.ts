@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ExportedAgent, ExportedDocument } from '@patchbay/contract/operations/exports';
 import type { Command } from 'commander';
+import { versionNumber } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import { documentFile, MANIFEST } from '../export-folder.ts';
@@ -26,7 +27,7 @@ export function addExport(program: Command, io: Io): void {
       'write it there, as JSON where the name ends with .json, else as YAML; default: stdout',
     )
     .option('--folder <name>', 'write it there, each document as a file of its own')
-    .option('--agent-version <number>', 'this version of the agent; default: the latest', wholeNumber)
+    .option('--agent-version <number>', 'this version of the agent; default: the latest', versionNumber)
     .option('--variables', 'also the values of the variables it refers to, where they are marked exportable')
     .addHelpText(
       'after',
@@ -79,9 +80,4 @@ async function write(io: Io, name: string, text: string): Promise<void> {
   } catch (cause) {
     throw new CliError(EXIT.failed, `${name} cannot be written: ${(cause as Error).message}`, { cause });
   }
-}
-
-function wholeNumber(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw usageError(`'${text}' is no version: a whole number from 1.`);
 }

@@ -91,6 +91,6 @@ function show(
   else
     writeLine(
       io.stdout,
-      `  deploy it: npx patchbay call deploy_agent --arg agentId=${agentId} --arg version=${agentVersion}`,
+      `  deploy it: npx patchbay agents deploy ${agentId} --agent-version ${agentVersion}`,
     );
 }

@@ -1,8 +1,6 @@
-import { access } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { OperationOutput } from '@patchbay/contract/client';
-import { isAgentId } from '@patchbay/contract/ids';
 import type { Command } from 'commander';
+import { isAgentFile } from '../agent-place.ts';
 import { CliError, EXIT, toCliError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -41,22 +39,13 @@ Examples:
 }
 
 async function lint(io: Io, name: string, options: LintOptions): Promise<void> {
-  const linted = (await isFile(io, name))
+  const linted = (await isAgentFile(io, name))
     ? await lintFile(io, await readObjectFile(io, name, 'agent file'), options)
     : await lintSaved(io, name, options);
   if (options.json) writeJson(io.stdout, linted);
   else show(io, linted);
   const isWrong = linted.errors > 0 || (options.strict && linted.warnings > 0);
   if (isWrong) throw new CliError(EXIT.failed, `${name}: ${counted(linted)}.`);
-}
-
-/** What looks like an id is one, unless there is a file of that name. */
-async function isFile(io: Io, name: string): Promise<boolean> {
-  if (name === '-' || !isAgentId(name)) return true;
-  return access(resolve(io.cwd, name)).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function lintSaved(io: Io, agentId: string, options: LintOptions): Promise<Linted> {
