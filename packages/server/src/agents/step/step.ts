@@ -68,8 +68,13 @@ export interface TurnMemory {
    * is a secret.
    */
   readonly input: string | undefined;
-  /** A secret the person gave, for a step that keeps secrets; nothing else may show or keep it. */
+  /**
+   * A secret the person gave, for a step that keeps secrets; nothing else may show or keep it. It is gone when the turn has waited or
+   * was taken up by another node.
+   */
   readonly secretInput: string | undefined;
+  /** Does `input` only stand for a secret? */
+  readonly inputIsSecret: boolean;
   expressions: string[];
   intents: string[];
   actions: string[];

@@ -63,6 +63,7 @@ export function createTurnMemory(start: {
     input: isSecret ? SECRET_PLACEHOLDER : start.input,
     // Of a turn that was taken up again only the placeholder is left.
     secretInput: isSecret && start.input !== SECRET_PLACEHOLDER ? start.input : undefined,
+    inputIsSecret: isSecret,
     expressions: [],
     intents: [],
     actions: start.input === undefined ? [CONVERSATION_START] : [],

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { PlatformError } from '../../../kernel/errors.ts';
 import type { propertyInstructions } from '../../document/property.ts';
 import { type DataPath, knownDataPath, readDataPath } from '../../language/data-path.ts';
 import type { StepTools, TurnMemory } from '../../step/step.ts';
@@ -69,7 +70,7 @@ export function* runInstructions(
     const value = yield* valueFor(source, from, turn);
     if (value === undefined) continue;
     if (scope === 'secret') {
-      secrets.push({ name, value: typeof value === 'string' ? value : JSON.stringify(value) });
+      secrets.push({ name, value: secretOf(name, value, memory) });
       names.push(name);
       continue;
     }
@@ -78,6 +79,16 @@ export function* runInstructions(
     names.push(set);
   }
   return { names, secrets };
+}
+
+/** Throws a `PlatformError` where only what stands for the secret is left. */
+function secretOf(name: string, value: unknown, { input, inputIsSecret }: TurnMemory): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (!inputIsSecret || !text.includes(input!)) return text;
+  throw new PlatformError(
+    'unavailable',
+    `the secret for "${name}" is not there any more: what is said as a secret is kept before a turn waits or acts, or not at all, and templates know it as input only; let the person say it again.`,
+  );
 }
 
 /** Keeps secrets in the vault, in place of those the conversation had; the properties are references to them. */

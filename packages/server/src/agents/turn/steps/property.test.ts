@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { describe, expect, it } from 'vitest';
+import { restoreMemory, snapshotMemory } from '../checkpoint.ts';
 import { readCallerContext } from '../turn-context.ts';
 import { createTurnMemory, type RunningMemory } from '../turn-memory.ts';
 import { propertyStep } from './property.ts';
@@ -149,6 +150,38 @@ describe('the property step', () => {
     expect(kept).toEqual([['token', 'hunter2']]);
     expect(memory.properties).toEqual({ token: '${vault:ref-token}', plain: '<secret input>' });
     expect(JSON.stringify(memory)).not.toContain('"value":"hunter2"');
+  });
+
+  it.each([
+    { valueString: 'pin {{ input }}' },
+    { fromObjectPath: 'input' },
+    { valueString: '{{ memory.current.input }}' },
+  ])('keeps nothing in place of a secret that is not there any more: %j', async source => {
+    const kept: string[] = [];
+    const tools = testTools(undefined, {
+      keepSecret: async name => {
+        kept.push(name);
+        return 'kept';
+      },
+    });
+    const said = testMemory({ input: 'hunter2', actions: ['go'], context: { secretInput: 'true' } });
+    const snapshot = JSON.parse(JSON.stringify(snapshotMemory(said))) as ReturnType<typeof snapshotMemory>;
+    const memory = restoreMemory(snapshot, () => 0);
+    await expect(
+      run(
+        instruct(
+          { name: 'other', valueString: 'a', scope: 'secret' },
+          { name: 'pin', ...source, scope: 'secret' },
+        ),
+        memory,
+        tools,
+      ),
+    ).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('"pin"') });
+    expect(kept).toEqual([]);
+    expect(memory.properties).toEqual({});
+    // What does not come from the secret is kept as ever.
+    await run(instruct({ name: 'other', valueString: 'a', scope: 'secret' }), memory, tools);
+    expect(kept).toEqual(['other']);
   });
 
   it('takes properties out of expressions, of the input and of the context', async () => {
