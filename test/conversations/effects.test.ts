@@ -1,9 +1,13 @@
 import { engines } from '@patchbay/testing/stores';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepTools, TurnMemory } from '../../packages/server/src/agents/step/step.ts';
 import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
+import { endActiveConversations } from '../../packages/server/src/store/tables/conversations.ts';
+import { beginToAct } from '../../packages/server/src/store/tables/turn-checkpoints.ts';
 import {
   ann,
+  claim,
   countRows,
   createManualClock,
   endLease,
@@ -277,6 +281,41 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     expect((await read(conversationId)).conversationState).toBe('ERROR');
   });
 
+  it('is not begun when the turn ends while its intent is written, and the turn is recorded (B-66)', async () => {
+    const caller = new AbortController();
+    const written = gate();
+    // The commit of the intent is durable, and the word of it is late.
+    const store: Rig['store'] = Object.create(rig.store, {
+      commit: {
+        value: async (unit: Parameters<Rig['store']['commit']>[0]) => {
+          const before = (await leftOf()).effects.length;
+          const result = await rig.store.commit(unit);
+          if ((await leftOf()).effects.length <= before) return result;
+          caller.abort();
+          await written.opened;
+          return result;
+        },
+      },
+    });
+    let late: Promise<unknown> | undefined;
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      late = act(tools);
+      await late;
+    };
+    const turns = rig.node('node-2', { store });
+    const { conversationId } = await say(rig.turns, {});
+    const request = { conversationId, input: 'hours', idempotencyKey: 'once' };
+    const error = await errorOf(say(turns, request, { signal: caller.signal }));
+    expect(error).toMatchObject({ kind: 'cancelled', message: expect.not.stringContaining('nothing') });
+    written.open();
+    await expect(late).rejects.toThrow();
+    expect(world.count).toBe(0);
+    expect((await read(conversationId)).conversationState).toBe('ERROR');
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+    expect(await refusalOf(rig.turns, request)).toMatchObject({ reason: 'key_failed' });
+  });
+
   it('goes on elsewhere when the node stops in the middle of the turn', async () => {
     const reached = gate();
     let runs = 0;
@@ -383,3 +422,45 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     expect(never.aborted).toBe(false);
   });
 });
+
+describe.runIf(engines.includes('postgres'))(
+  'turns that begin to act while their agent is undeployed',
+  () => {
+    it('are seen, also between the look at them and the end of their conversations', async () => {
+      await using rig = await startRig('postgres');
+      const { conversationId } = await say(rig.turns, {});
+      await claim(rig.turns, { conversationId, input: 'hours' });
+      const { agent_version: agentVersion, lease_fence: fence } = await rig.store.db
+        .selectFrom('conversations')
+        .select(['agent_version', 'lease_fence'])
+        .executeTakeFirstOrThrow();
+      const began = gate();
+      const go = gate();
+      const acting = rig.store.commit(async db => {
+        expect(await beginToAct(db, { conversationId, fence }, '{}')).toBe(true);
+        began.open();
+        await go.opened;
+      });
+      await began.opened;
+      const which = { environment: 'production', agentId: 'hello', agentVersion } as const;
+      const ending = rig.store.commit(db => endActiveConversations(db, which, 1));
+      // It waits for the turn that is beginning to act.
+      await expect
+        .poll(async () => {
+          const { rows } = await sql<{ waiting: number }>`
+          select count(*) as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(rig.store.db);
+          return Number(rows[0]!.waiting);
+        })
+        .toBe(1);
+      go.open();
+      await acting;
+      expect(await ending).toBe(false);
+      const { state } = await rig.store.db
+        .selectFrom('conversations')
+        .select('state')
+        .executeTakeFirstOrThrow();
+      expect(state).toBe('IN_PROGRESS');
+    });
+  },
+);

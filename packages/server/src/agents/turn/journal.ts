@@ -14,9 +14,14 @@ import { leaseLost } from './keep-lease.ts';
 export interface Journal {
   /** The task that runs from now on, and where the turn goes on from if it acts. */
   enter(task: Omit<EffectPlace, 'number'>, checkpoint: string | undefined): void;
-  /** See `StepTools.effect`. Rejects with a `Fault` when the lease is lost: then nothing is run. */
+  /**
+   * See `StepTools.effect`. Rejects with a `Fault` when the lease is lost, and with the reason of the signal when the turn has ended
+   * while the intent was written: then nothing is run.
+   */
   effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
-  /** True from the first intent on: the turn can no longer be given back as if nothing had happened. */
+  /**
+   * True from when the first intent is about to be written: the turn can no longer be given back as if nothing had happened.
+   */
   readonly hasActed: boolean;
   /** What was begun and has no outcome, for people. */
   readonly unfinished: readonly string[];
@@ -25,10 +30,12 @@ export interface Journal {
 export function createJournal(deps: {
   readonly store: Store;
   readonly lease: ConversationLease;
+  /** Of the turn. */
+  readonly signal: AbortSignal;
   /** Of the runs of this turn before this one. */
   readonly earlier: readonly JournaledEffect[];
 }): Journal {
-  const { store, lease, earlier } = deps;
+  const { store, lease, signal, earlier } = deps;
   const known = new Map(earlier.map(effect => [keyOf(effect), effect]));
   const unfinished = new Set(earlier.flatMap(({ outcome, what }) => (outcome ? [] : [what])));
   let hasActed = earlier.length > 0;
@@ -39,12 +46,14 @@ export function createJournal(deps: {
 
   async function writeIntent(place: EffectPlace, what: string): Promise<void> {
     const text = checkpoint;
+    // Before it is known: whoever ends the turn meanwhile must not take it for one that has done nothing.
+    hasActed = true;
     await store.commit(async db => {
       if (!(await beginToAct(db, lease, text))) throw leaseLost(lease.conversationId);
       await insertIntent(db, lease, { ...place, what });
     });
     checkpoint = undefined;
-    hasActed = true;
+    signal.throwIfAborted();
   }
 
   return {

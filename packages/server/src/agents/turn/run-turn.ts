@@ -69,7 +69,12 @@ export async function runTurn(
     stopping: deps.stopping,
     renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
   });
-  const journal = createJournal({ store, lease: claim.lease, earlier: claim.resumed?.effects ?? [] });
+  const journal = createJournal({
+    store,
+    lease: claim.lease,
+    signal: keeper.signal,
+    earlier: claim.resumed?.effects ?? [],
+  });
   const explained: unknown[] = [];
   const explain = reader.onTrace && ((rules: unknown) => void explained.push(rules));
   const play = new Play(deps, claim, message, journal, keeper.signal, explain);
@@ -168,8 +173,10 @@ export async function endCutOffTurn(
   claim: TurnClaim & { readonly resumed: ResumedTurn },
   why: keyof typeof ENDINGS,
 ): Promise<void> {
-  const journal = createJournal({ store: deps.store, lease: claim.lease, earlier: claim.resumed.effects });
-  const play = new Play(deps, claim, claim.resumed.checkpoint.message, journal, new AbortController().signal);
+  const { signal } = new AbortController();
+  const { effects: earlier, checkpoint } = claim.resumed;
+  const journal = createJournal({ store: deps.store, lease: claim.lease, signal, earlier });
+  const play = new Play(deps, claim, checkpoint.message, journal, signal);
   const error = new PlatformError(why, `${ENDINGS[why]} ${whatIsKnown(journal)}`);
   play.takeUp(claim.resumed);
   play.cutOff(error);
