@@ -426,7 +426,7 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
 describe.runIf(engines.includes('postgres'))(
   'turns that begin to act while their agent is undeployed',
   () => {
-    it('are seen, also between the look at them and the end of their conversations', async () => {
+    it('go on, also when they begin between the look at them and the end of their conversations', async () => {
       await using rig = await startRig('postgres');
       const { conversationId } = await say(rig.turns, {});
       await claim(rig.turns, { conversationId, input: 'hours' });
@@ -455,12 +455,12 @@ describe.runIf(engines.includes('postgres'))(
         .toBe(1);
       go.open();
       await acting;
-      expect(await ending).toBe(false);
-      const { state } = await rig.store.db
+      await ending;
+      const found = await rig.store.db
         .selectFrom('conversations')
-        .select('state')
+        .select(['state', 'lease_fence'])
         .executeTakeFirstOrThrow();
-      expect(state).toBe('IN_PROGRESS');
+      expect(found).toEqual({ state: 'IN_PROGRESS', lease_fence: fence });
     });
   },
 );
