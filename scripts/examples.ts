@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { OPERATIONS } from '@patchbay/contract/operations';
+import { startServiceDesk } from '../examples/service-desk-server.ts';
 
 // Does what the pages show, as a newcomer would: starts a fresh platform with the command, compares the README with its screen,
-// runs the shell lines of the README and of docs/, deploys each file of examples/ and talks to its agent, and calls every
+// runs the shell lines of the README and of docs/, lints and deploys each file of examples/ and talks to its agent, and calls every
 // operation with the arguments its definition gives as examples.
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -16,6 +17,7 @@ const BIN = path.join(ROOT, 'packages/cli/bin/patchbay.mjs');
 const START_LIMIT = 60_000;
 /** As the pages write it; this run has a port of its own. */
 const USUAL_URL = 'http://127.0.0.1:7070';
+const USUAL_DESK = 'http://127.0.0.1:7099';
 
 interface Example {
   readonly name: string;
@@ -32,6 +34,7 @@ const env = {
   PATH: process.env.PATH,
   HOME: home,
   PATCHBAY_PORT: String(await freePort()),
+  PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1',
   NODE: process.execPath,
   BIN,
   npm_config_offline: 'true',
@@ -44,9 +47,13 @@ function* examples(screen: string, url: string): Generator<Example> {
   if (hasCurl) yield { name: 'the line to try on the screen', complaint: () => shell(lineToTry) };
   for (const page of ['README.md', ...listFiles('docs', /\.md$/)])
     for (const [index, lines] of shellBlocks(page).entries())
-      yield { name: `${page}: block ${index + 1}`, complaint: () => shell(lines.replaceAll(USUAL_URL, url)) };
+      yield {
+        name: `${page}: block ${index + 1}`,
+        complaint: () => shell(lines.replaceAll(USUAL_URL, url).replaceAll(USUAL_DESK, deskUrl)),
+      };
   for (const file of listFiles('examples', /\.(ya?ml|json)$/)) {
     const agentId = path.parse(file).name;
+    yield { name: `lint ${file}`, complaint: () => patchbay('agents', 'lint', file, '--strict') };
     yield { name: `deploy ${file}`, complaint: () => patchbay('agents', 'deploy', file) };
     yield { name: `talk to ${agentId}`, complaint: () => patchbay('chat', agentId, '--message', 'hello') };
   }
@@ -75,7 +82,9 @@ function readmeComplaint(screen: string, url: string): string | undefined {
 /** What a page gives people to run, but for what starts a platform: that is how this run began. */
 function shellBlocks(page: string): string[] {
   const blocks = readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```sh\n(.*?)^```/gms);
-  const notHere = hasCurl ? /npm (ci|start)|patchbay up/ : /npm (ci|start)|patchbay up|\bcurl /;
+  const notHere = hasCurl
+    ? /npm (ci|start)|patchbay up|npx node /
+    : /npm (ci|start)|patchbay up|npx node |\bcurl /;
   return [...blocks].map(([, lines]) => lines!).filter(lines => !notHere.test(lines));
 }
 
@@ -137,6 +146,9 @@ async function ready(platform: ChildProcess): Promise<string> {
   return Promise.race([complete, late]);
 }
 
+/** The API that the agent of examples/service-desk.yaml calls. */
+const desk = await startServiceDesk({ port: 0, key: 'not a real key' });
+const deskUrl = `http://127.0.0.1:${(desk.server.address() as { port: number }).port}`;
 const platform = start();
 const log = text(platform.stderr!);
 let passed = 0;
@@ -155,6 +167,7 @@ try {
   console.log(`FAIL start: ${(error as Error).message}`);
 } finally {
   if (platform.exitCode === null && platform.kill('SIGTERM')) await once(platform, 'exit');
+  desk.server.close();
   if (failed > 0) console.log(`\nLog of the platform:\n${await log}`);
   rmSync(home, { recursive: true, force: true });
 }
