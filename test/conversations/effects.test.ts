@@ -442,7 +442,12 @@ describe.runIf(engines.includes('postgres'))(
         await go.opened;
       });
       await began.opened;
-      const which = { environment: 'production', agentId: 'hello', agentVersion } as const;
+      const which = {
+        environment: 'production',
+        agentId: 'hello',
+        agentVersion,
+        since: agentVersion,
+      } as const;
       const ending = rig.store.commit(db => endActiveConversations(db, which, 1));
       // It waits for the turn that is beginning to act.
       await expect

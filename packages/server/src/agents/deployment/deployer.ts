@@ -12,10 +12,10 @@ import {
   hasTurnsAtWork,
 } from '../../store/tables/conversations.ts';
 import {
+  compatibleFrom,
   type DeploymentStatus,
   deleteDeployment,
   findDeploymentStatus,
-  hasSuccessor,
   putDeployment,
 } from '../../store/tables/deployments.ts';
 import { readDescriptor, readDocument } from '../../store/tables/documents.ts';
@@ -50,7 +50,7 @@ export interface Deployer {
     wanted: WantedDeployment,
   ): Promise<{ readonly version: number; readonly error?: string }>;
   /**
-   * Takes the version out of the environment. Refused while conversations run with it, unless they are to be ended: those that
+   * Takes the version out of the environment. Refused while conversations run with it, or are to go on with it, unless they are to be ended: those that
    * wait for a person, or can go on with a later version there, do not count. Refused also then while a turn is at work in the
    * world, with calls to servers: it is over within its time limit.
    */
@@ -135,15 +135,15 @@ export function createDeployer(deps: {
       const { agentId, environment, endConversations } = wanted;
       const version = await versionOf(principal, wanted);
       const deployment = { environment, agentId, agentVersion: version };
+      let relying = { ...deployment, since: version };
       let allEnded = true;
       const outcome = await store.commit(async db => {
         await lockAgent(db, agentId);
         allEnded = true;
-        if (!(await hasSuccessor(db, deployment))) {
-          if (!endConversations && (await hasActiveConversations(db, deployment))) return 'has-conversations';
-          if (await hasTurnsAtWork(db, deployment)) return 'has-turns-at-work';
-          allEnded = await endActiveConversations(db, deployment, clock.now());
-        }
+        relying = { ...relying, since: await compatibleFrom(db, deployment) };
+        if (!endConversations && (await hasActiveConversations(db, relying))) return 'has-conversations';
+        if (await hasTurnsAtWork(db, relying)) return 'has-turns-at-work';
+        allEnded = await endActiveConversations(db, relying, clock.now());
         if (await deleteDeployment(db, deployment)) return 'undeployed';
         throw new PlatformError(
           'not_found',
@@ -152,7 +152,7 @@ export function createDeployer(deps: {
       });
       // No conversation begins with it any more; those that are left are ended in parts.
       while (!allEnded) {
-        allEnded = await store.commit(db => endActiveConversations(db, deployment, clock.now()));
+        allEnded = await store.commit(db => endActiveConversations(db, relying, clock.now()));
       }
       return { version, outcome };
     },

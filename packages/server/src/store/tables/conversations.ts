@@ -260,19 +260,39 @@ async function freeConversations(db: Db, which: (eb: Rows) => Expression<SqlBool
     .execute();
 }
 
-/** Conversations with a version of an agent that are neither over nor waiting for a person. */
+/** Conversations that nothing but this version goes on with, and are neither over nor waiting for a person. */
 interface ConversationsOf {
   readonly environment: Environment;
   readonly agentId: string;
   readonly agentVersion: number;
+  /** The earliest version whose conversations it goes on with. */
+  readonly since: number;
 }
 
-function activeWith(eb: Rows, { environment, agentId, agentVersion }: ConversationsOf): Expression<SqlBool> {
+function activeWith(eb: Rows, of: ConversationsOf): Expression<SqlBool> {
+  const { environment, agentId, agentVersion, since } = of;
+  const others = eb
+    .selectFrom('deployments')
+    .select('deployments.agent_version')
+    .where('deployments.environment', '=', environment)
+    .where('deployments.agent_id', '=', agentId)
+    .where('deployments.agent_version', '<>', agentVersion)
+    .where(other =>
+      other.or([
+        other('deployments.agent_version', '=', other.ref('conversations.agent_version')),
+        other.and([
+          other('deployments.agent_version', '>', other.ref('conversations.agent_version')),
+          other('deployments.compatible_from', '<=', other.ref('conversations.agent_version')),
+        ]),
+      ]),
+    );
   return eb.and([
     eb('agent_id', '=', agentId),
-    eb('agent_version', '=', agentVersion),
+    eb('agent_version', '>=', since),
+    eb('agent_version', '<=', agentVersion),
     eb('environment', '=', environment),
     eb('state', 'not in', ['ENDED', 'AWAITING_HUMAN'] satisfies ConversationState[]),
+    eb.not(eb.exists(others)),
   ]);
 }
 

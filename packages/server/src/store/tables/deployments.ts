@@ -102,18 +102,16 @@ export async function deleteDeploymentsOf(db: Db, agentId: string): Promise<void
   await db.deleteFrom('deployments').where('agent_id', '=', agentId).execute();
 }
 
-/** Does the environment run a later version that may go on with conversations of this one? */
-export async function hasSuccessor(db: Db, deployment: DeployedVersion): Promise<boolean> {
+/** The earliest version whose conversations go on with this one: itself unless it was made compatible. */
+export async function compatibleFrom(db: Db, deployment: DeployedVersion): Promise<number> {
   const row = await db
     .selectFrom('deployments')
-    .select('agent_version')
+    .select('compatible_from')
     .where('environment', '=', deployment.environment)
     .where('agent_id', '=', deployment.agentId)
-    .where('agent_version', '>', deployment.agentVersion)
-    .where('compatible_from', '<=', deployment.agentVersion)
-    .limit(1)
+    .where('agent_version', '=', deployment.agentVersion)
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.compatible_from ?? deployment.agentVersion;
 }
 
 /** `undefined` when the environment does not run the version. */
