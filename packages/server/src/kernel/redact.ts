@@ -59,13 +59,30 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /(\b(?:bearer|dpop)\s{1,3})[\w.~+/=-]{6,}/gi,
   /(\b(?:Basic|basic)\s{1,3})(?=[a-z]{0,200}[A-Z0-9+/=])[A-Za-z0-9+/]{8,}={0,2}/g,
   /((?:oag|bak)_)[\w.~+/=-]{4,}/g,
-  /eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*){0,3}/g,
   /\b(?:sk-|gh[pousr]_|github_pat_|xox[abeprs]-)[\w-]{8,}/g,
   /(:\/\/[^\s/@:]*:)[^\s/]*(?=@)/g,
   /((?:key|token|secret|password|passwd|pwd|passphrase|assertion|verifier)=)[^\s&"',;)]+/gi,
   /([?&](?:code|state|sig|signature)=)[^\s&"'#]+/gi,
   /((?:key|token|secret|password|passwd|pwd|passphrase|assertion|verifier)\\?["']\s{0,3}:\s{0,3}\\?["'])(?:[^"'\\]|\\[^"'])+/gi,
 ];
+
+/** Words with dots between them, each looked at once: a JSON web token is among them when one of the words has its beginning. */
+const DOTTED = /(?<![\w-])[\w-]+(?:\.[\w-]*)+/g;
+const TOKEN_BEGINS = 'eyJ';
+
+/** From a token on, which may have stood behind something else, to the end of the words. */
+function withoutToken(dotted: string): string {
+  const words = dotted.split('.');
+  let at = 0;
+  for (const [index, word] of words.entries()) {
+    const inWord = word.indexOf(TOKEN_BEGINS);
+    if (inWord >= 0 && word.length - inWord >= 8 && (words[index + 1]?.length ?? 0) >= 5) {
+      return dotted.slice(0, at + inWord) + REDACTED;
+    }
+    at += word.length + 1;
+  }
+  return dotted;
+}
 
 /** C0 and C1 controls, DEL, line and paragraph separators, and the marks that turn the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -88,7 +105,7 @@ export function redactSecrets(text: string): string {
   for (const shape of SECRET_SHAPES) {
     clean = clean.replace(shape, (_match, kept) => `${typeof kept === 'string' ? kept : ''}${REDACTED}`);
   }
-  return clean;
+  return clean.includes(TOKEN_BEGINS) ? clean.replace(DOTTED, withoutToken) : clean;
 }
 
 /** The JSON of a value without secrets: neither under a name that holds one, nor in any text. */
