@@ -127,14 +127,20 @@ describe.each(platforms)('the worked agents on $kind', ({ start }) => {
 
   it('service-desk files a ticket once somebody has approved, and none otherwise', async () => {
     const before = desk.tickets.length;
-    const { conversationId } = await talk('service-desk', 'report a problem', 'The "lift" \\ is stuck');
+    const { conversationId } = await talk(
+      'service-desk',
+      'report a problem',
+      'The "lift" \\ to floor 2 is a problem',
+    );
     expect(await read(conversationId)).toMatchObject({ conversationState: 'AWAITING_HUMAN' });
     expect(desk.tickets).toHaveLength(before);
     const { pauseReason } = await client.call('get_approval_status', { conversationId });
     expect(pauseReason).toBe('A new ticket is about to be filed.');
     await client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
     await settled(conversationId);
-    expect(desk.tickets.slice(before).map(({ title }) => title)).toEqual(['The "lift" \\ is stuck']);
+    expect(desk.tickets.slice(before).map(({ title }) => title)).toEqual([
+      'The "lift" \\ to floor 2 is a problem',
+    ]);
     expect((await read(conversationId)).conversationOutputs![0]!.output).toMatchObject([
       { text: `It is filed as ticket ${before + 1}.` },
     ]);

@@ -6,6 +6,7 @@ import { table, writeJson, writeLine } from '../text.ts';
 import { addDeploy } from './deploy.ts';
 import { addDiff } from './diff.ts';
 import { addLint } from './lint.ts';
+import { addNew } from './new.ts';
 import { addUndeploy } from './undeploy.ts';
 import { addVersions } from './versions.ts';
 
@@ -17,6 +18,7 @@ export function addAgents(program: Command, io: Io): void {
       'after',
       `
 Examples:
+  npx patchbay agents new                     writes the file of a new agent, and asks what it is to do
   npx patchbay agents list
   npx patchbay agents show demo
   npx patchbay agents deploy my-agent.yaml    one file with rules and outputs; the same file again changes nothing
@@ -39,6 +41,7 @@ Examples:
       writeJson(io.stdout, await client.call('get_agent', { agentId }));
     });
 
+  addNew(agents, io);
   addDeploy(agents, io);
   addUndeploy(agents, io);
   addVersions(agents, io);

@@ -1,0 +1,28 @@
+/** A question people ask, and its answer. */
+export interface Question {
+  /** What people say; the first is what they are offered. */
+  readonly words: readonly string[];
+  /** Expression the words stand for. */
+  readonly meaning: string;
+  /** Action that says the answer. */
+  readonly action: string;
+  readonly answer: string;
+}
+
+/** A value a form asks for. */
+export interface Field {
+  /** Name of the property it is kept in. */
+  readonly name: string;
+  readonly question: string;
+}
+
+/** An HTTP API that is read and written. */
+export interface Api {
+  readonly server: string;
+  /** Path that is read; what was asked for is put behind it. */
+  readonly readPath: string;
+  /** Path that is written. */
+  readonly writePath: string;
+  /** Name of the secret with the API's key; none where it needs none. */
+  readonly secret: string | undefined;
+}
