@@ -1,3 +1,4 @@
+import { normalizeText } from '../../kernel/normalize.ts';
 import { wordIn } from './tokens.ts';
 import { isValueWord } from './value-words.ts';
 
@@ -32,8 +33,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
 
 /** Letters with marks become plain ones: `Straße` is `Strasse`, `árvíz` is `arviz`. */
 export const specialCharacterNormalizer: Normalizer = text =>
-  text
-    .normalize('NFC')
+  normalizeText(text, 'NFC')
     .replace(/[äöüßæœøłđ]/giu, letter => {
       const plain = SPECIAL[letter.toLowerCase()]!;
       return letter === letter.toLowerCase() ? plain : plain[0]!.toUpperCase() + plain.slice(1);

@@ -1,3 +1,5 @@
+import { normalizeText } from '../../kernel/normalize.ts';
+
 /** What is written in several ways and sounds alike in English, in this order; each rule sees what the ones before left. */
 const SOUNDS: readonly (readonly [written: RegExp, sounds: string])[] = [
   [/^(?:kn|gn|pn)/, 'n'],
@@ -30,7 +32,7 @@ const SOUNDS: readonly (readonly [written: RegExp, sounds: string])[] = [
  * `undefined` for words with other letters than those of English, and for ones too short to tell.
  */
 export function soundOf(folded: string): string | undefined {
-  const plain = folded.normalize('NFD').replace(/\p{M}/gu, '');
+  const plain = normalizeText(folded, 'NFD').replace(/\p{M}/gu, '');
   if (!/^[a-z']{3,60}$/.test(plain)) return undefined;
   let sound = plain.replaceAll("'", '');
   for (const [written, sounds] of SOUNDS) sound = sound.replace(written, sounds);

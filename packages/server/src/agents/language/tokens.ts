@@ -1,3 +1,5 @@
+import { normalizeText } from '../../kernel/normalize.ts';
+
 /** Sentence marks, brackets and quotes: not part of the word they stand beside. Signs such as `#`, `+`, `@` are. */
 const AROUND_WORDS = new Set('.,;:!?…¿¡"\'()[]{}„“”‘’«»');
 
@@ -19,7 +21,7 @@ export interface Words {
 export function readWords(text: string, max: number): Words {
   const tokens: Token[] = [];
   let marks = '';
-  for (const [chunk] of text.normalize('NFC').matchAll(/\S+/gu)) {
+  for (const [chunk] of normalizeText(text, 'NFC').matchAll(/\S+/gu)) {
     const { start, end } = wordIn(chunk);
     marks += chunk.slice(0, start);
     if (start === end) continue;

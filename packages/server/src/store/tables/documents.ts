@@ -1,6 +1,7 @@
 import type { DocumentType } from '@patchbay/contract/ids';
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { PlatformError } from '../../kernel/errors.ts';
+import { normalizeText } from '../../kernel/normalize.ts';
 import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
@@ -498,7 +499,7 @@ export function describedAs(text: string): RawBuilder<SqlBool> {
 
 /** The engines fold only ASCII alike, so letters are folded here. */
 function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return normalizeText(text, 'NFC').toLowerCase();
 }
 
 /** SQLite refuses patterns above 50 000 bytes. */

@@ -69,6 +69,15 @@ async function parse(input: string | undefined, setup: Setup = {}) {
 const expressionsOf = async (input: string | undefined, setup?: Setup) =>
   (await parse(input, setup)).expressions;
 
+describe('a word with very many marks on its letters', () => {
+  it('is read in linear time, also where letters are written plainly (attack 42)', async () => {
+    const marks = '\u0301\u0323'.repeat(100_000);
+    for (const normalizer of [[], [{ type: 'specialCharacter' }]]) {
+      await parse(`hello e${marks}`, { normalizer, corrections: [{ type: 'phonetic' }] });
+    }
+  }, 5_000);
+});
+
 describe('the parser', () => {
   it('finds words in any case, whatever punctuation stands around them', async () => {
     for (const input of ['hello', 'HELLO!', '  "Hello," ', '(hello)', '¿Hello?', 'hello !']) {

@@ -55,7 +55,7 @@ export const parserStep: StepType = {
       const expressions = config.appendExpressions ? [...memory.expressions] : [];
       const intents = new Set(config.appendExpressions ? memory.intents : []);
       // Words of a secret would be kept with the conversation.
-      const said = memory.secretInput === undefined ? (memory.input ?? '') : '';
+      const said = memory.inputIsSecret ? '' : (memory.input ?? '');
       budget.work(said.length / CHARACTERS_A_STEP);
       const heard = readWords(normalize(firstChunks(said, config.maxInputTokens)), config.maxInputTokens);
       const active = activeDictionaries(dictionaries, memory, reading, budget);
