@@ -285,7 +285,38 @@ export function createScrubber(values: readonly string[]): (text: string) => str
   const forms = [...new Set(values.filter(value => value.length >= MIN_SCRUBBED).flatMap(formsOf))];
   // The longest first: a shorter one may be a part of it.
   forms.sort((one, other) => other.length - one.length);
-  return text => forms.reduce((scrubbed, form) => scrubbed.replaceAll(form, REDACTED), text);
+  return text => forms.reduce(withoutForm, text);
+}
+
+/** The engine compares a long form anew at each place where it may begin, which for some texts takes hours. */
+const MAX_COMPARED = 200;
+
+function withoutForm(text: string, form: string): string {
+  if (form.length <= MAX_COMPARED || form.length > text.length) return text.replaceAll(form, REDACTED);
+  let clean = '';
+  let done = 0;
+  for (const end of endsOf(form, text)) {
+    clean += text.slice(done, end - form.length) + REDACTED;
+    done = end;
+  }
+  return clean + text.slice(done);
+}
+
+/** Where the form ends in the text, each time it is there, without overlaps. Linear in both (Knuth, Morris and Pratt). */
+function* endsOf(form: string, text: string): Generator<number> {
+  const goOn = new Uint32Array(form.length);
+  for (let at = 1, same = 0; at < form.length; at++) {
+    while (same > 0 && form[at] !== form[same]) same = goOn[same - 1]!;
+    if (form[at] === form[same]) same++;
+    goOn[at] = same;
+  }
+  for (let at = 0, same = 0; at < text.length; at++) {
+    while (same > 0 && text[at] !== form[same]) same = goOn[same - 1]!;
+    if (text[at] === form[same]) same++;
+    if (same < form.length) continue;
+    yield at + 1;
+    same = 0;
+  }
 }
 
 /** How writers of XML and HTML spell what a text may not hold. */
@@ -298,7 +329,7 @@ const XML_ESCAPES: readonly Readonly<Record<string, string>>[] = [
 
 function formsOf(value: string): string[] {
   const inForm = new URLSearchParams([['', value]]).toString().slice(1);
-  const inUrl = encodeURIComponent(value);
+  const inUrl = encodeURIComponent(value.toWellFormed());
   const base64 = [0, 1, 2].map(offset => base64At(Buffer.from(value, 'utf8'), offset));
   return [
     value,

@@ -56,6 +56,24 @@ describe('a scrubber', () => {
     );
   });
 
+  it('takes long values out as short ones, in linear time (attack 42)', () => {
+    const ab = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 201, maxLength: 220 });
+    fc.assert(
+      fc.property(ab, fc.array(fc.string({ unit: fc.constantFrom('a', 'b') })), (secret, between) => {
+        const text = between.join(secret) + secret.slice(1) + secret;
+        expect(createScrubber([secret])(text)).toBe(text.replaceAll(secret, '[redacted]'));
+      }),
+    );
+    const long = `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}`;
+    const text = 'a'.repeat(1_000_000);
+    expect(createScrubber([long])(text)).toBe(text);
+    expect(createScrubber([long])(text + long)).toMatch(/^a+\[redacted\]$/);
+  }, 10_000);
+
+  it('takes a value with half a character out', () => {
+    expect(createScrubber(['half \ud800 of it'])('half \ud800 of it')).toBe('[redacted]');
+  });
+
   it('takes the longer of two values out whole', () => {
     expect(createScrubber(['key-one', 'key-one-and-two'])('key-one-and-two key-one')).toBe(
       '[redacted] [redacted]',
