@@ -1,6 +1,7 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
+import { noteAgentChange } from '../../packages/server/src/store/tables/agent-situations.ts';
 import {
   admin,
   ann,
@@ -196,6 +197,7 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
 
     it('finds the conversation in the environment it was started in, whichever it names (E-19)', async () => {
       await rig.store.db.updateTable('deployments').set({ environment: 'test' }).execute();
+      await noteAgentChange(rig.store.db, 'hello');
       const { conversationId, environment } = await say(rig.turns, { environment: 'test' });
       expect(environment).toBe('test');
       const next = await say(rig.turns, { conversationId, environment: 'production', input: 'hours' });

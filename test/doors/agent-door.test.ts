@@ -1,6 +1,7 @@
 import { createClient } from '@patchbay/contract/client';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { platforms } from './platforms.ts';
 import { callTool, post, rpc, startTool, type WireAnswer } from './wire.ts';
 
@@ -452,9 +453,7 @@ describe.each(platforms)('the agent door of $kind', ({ start }) => {
     it('is 503 agent_service_unavailable once it is no longer deployed (B-81)', async () => {
       const owner = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
       await owner.call('deploy_agent_file', { file: agentFile('gone', true) });
-      await platform.platform.store.commit(db =>
-        db.deleteFrom('deployments').where('agent_id', '=', 'gone').execute(),
-      );
+      await platform.platform.store.commit(db => deleteDeploymentsOf(db, 'gone'));
       const answer = await callTool(
         platform.agentUrl('gone'),
         'gone',

@@ -6,6 +6,7 @@ import { OPERATIONS } from '@patchbay/contract/operations';
 import type { Role } from '@patchbay/contract/roles';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { ABOUT_WAITING, untilSettled, WAITING_CALL } from '../../scripts/record-examples.ts';
 
 // The OpenAPI document, measured against the platform that serves it.
@@ -484,7 +485,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('deploy_agent_file', { file: agentFile('lost') });
   const left = await provoke('create_conversation', { agentId: 'lost' });
   await store.commit(async db => {
-    await db.deleteFrom('deployments').where('agent_id', '=', 'lost').execute();
+    await deleteDeploymentsOf(db, 'lost');
     await db
       .updateTable('documents')
       .set({ deleted: 1 })

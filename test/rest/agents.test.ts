@@ -1,5 +1,6 @@
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { platforms } from '../doors/platforms.ts';
 import { rpc } from '../doors/wire.ts';
 import { agentsKey, answeringAgent, type RestOptions, rest } from './rest-client.ts';
@@ -115,7 +116,7 @@ describe.each(platforms)('agents on REST of $kind', ({ start }) => {
       body: { file: answeringAgent('resting', 'Yes.') },
     });
     await store.commit(async db => {
-      await db.deleteFrom('deployments').where('agent_id', '=', 'resting').execute();
+      await deleteDeploymentsOf(db, 'resting');
     });
     const { body } = await ask('GET', '/instances');
     expect(body.instances).toEqual(

@@ -2,6 +2,7 @@ import { createClient } from '@patchbay/contract/client';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { platforms } from '../doors/platforms.ts';
 import { callTool } from '../doors/wire.ts';
 import { allEvents, eventsOf, type SentEvent } from './event-stream.ts';
@@ -177,7 +178,7 @@ describe.each(platforms)('conversations on REST of $kind', ({ start }) => {
     const at = '/agents/short-lived/conversations';
     const { conversation_id } = (await rest(platform.url, 'POST', at, { key, body: {} })).body;
     await store.commit(async db => {
-      await db.deleteFrom('deployments').where('agent_id', '=', 'short-lived').execute();
+      await deleteDeploymentsOf(db, 'short-lived');
     });
     const posted = await rest(platform.url, 'POST', `${at}/${conversation_id}/messages`, {
       key,

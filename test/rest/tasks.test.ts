@@ -1,6 +1,7 @@
 import { createClient } from '@patchbay/contract/client';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { platforms } from '../doors/platforms.ts';
 import { callTool } from '../doors/wire.ts';
 import { allEvents, eventsOf } from './event-stream.ts';
@@ -175,7 +176,7 @@ describe.each(platforms)('tasks on REST of $kind', ({ start }) => {
     const { store } = platform.platform;
     await deploy(answeringAgent('gone', 'Yes.'));
     await store.commit(async db => {
-      await db.deleteFrom('deployments').where('agent_id', '=', 'gone').execute();
+      await deleteDeploymentsOf(db, 'gone');
     });
     const { task_id } = (await create({ message: 'go' }, 'gone')).body;
     await ended(task_id);

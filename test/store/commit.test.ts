@@ -52,7 +52,10 @@ describe.each(engines)('commit on %s', engine => {
   it('loses no change when many units count at once', async () => {
     await using store = await openTestStore(engine);
     await store.commit(db =>
-      db.insertInto('agents').values({ id: 'a', owner_id: 'u', mcp_enabled: 0, created_at: 0 }).execute(),
+      db
+        .insertInto('agents')
+        .values({ id: 'a', owner_id: 'u', mcp_enabled: 0, created_at: 0, revision: 0 })
+        .execute(),
     );
     const count = () =>
       store.commit(db =>

@@ -56,7 +56,14 @@ export interface Schema {
     modified_by: string;
     modified_at: number;
   };
-  agents: { id: string; owner_id: string; mcp_enabled: number; created_at: number };
+  agents: {
+    id: string;
+    owner_id: string;
+    mcp_enabled: number;
+    created_at: number;
+    /** Another one after every change of the agent and of what is deployed of it. */
+    revision: number;
+  };
   documents: {
     type: string;
     id: string;

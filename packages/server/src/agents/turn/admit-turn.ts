@@ -6,6 +6,7 @@ import { newConversationId } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 import type { Db } from '../../store/store.ts';
+import { type AgentSituation, findAgentRevision } from '../../store/tables/agent-situations.ts';
 import {
   type ConversationForTurn,
   type ConversationLease,
@@ -15,7 +16,6 @@ import {
   insertClaimedConversation,
   nextLease,
 } from '../../store/tables/conversations.ts';
-import { findDeployedAgent } from '../../store/tables/deployments.ts';
 import type { JournaledEffect } from '../../store/tables/effects.ts';
 import {
   claimIdempotencyKey,
@@ -25,12 +25,13 @@ import {
 } from '../../store/tables/idempotency-keys.ts';
 import type { Decision } from '../../store/tables/pauses.ts';
 import type { Attachment } from '../step/step.ts';
+import { followingVersion, latestVersion } from './agent-situations.ts';
 import type { TurnCheckpoint } from './checkpoint.ts';
 import { checkConversationFiles } from './conversation-files.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { busy, notActive, paused, type TurnRefusal } from './refusal.ts';
 import type { FailedAnswer, TurnAnswer } from './turn-answer.ts';
-import type { TurnDeps } from './turns.ts';
+import type { TurnParts } from './turns.ts';
 
 /** One message for an agent, or the start of a conversation. */
 export interface TurnRequest {
@@ -132,8 +133,12 @@ export function checkRequest(request: TurnRequest, maxInputChars: number): void 
  * Decides about a turn and claims it: conversation, lease and idempotency key together or none of them.
  * Runs inside one short unit.
  */
-export async function admitTurn(db: Db, deps: TurnDeps, request: TurnRequest): Promise<Admission<TurnClaim>> {
-  const found = await findTarget(db, request);
+export async function admitTurn(
+  db: Db,
+  deps: TurnParts,
+  request: TurnRequest,
+): Promise<Admission<TurnClaim>> {
+  const found = await findTarget(db, deps, request);
   if (!found.ok) return { kind: 'refused', refusal: found.refusal };
   const target = found.value;
   const { lease } = target;
@@ -163,61 +168,67 @@ type Target =
       readonly kind: 'existing';
       readonly lease: ConversationLease;
       readonly conversation: ConversationForTurn;
+      readonly agent: AgentSituation;
     }
   | {
       readonly kind: 'new';
       readonly lease: ConversationLease;
       readonly environment: Environment;
-      readonly deployedVersion: number | undefined;
+      readonly agent: AgentSituation;
     };
 
 /** What the turn is for, as far as this caller may know of it. */
-async function findTarget(db: Db, request: TurnRequest): Promise<Outcome<Target, TurnRefusal>> {
+async function findTarget(
+  db: Db,
+  { situations }: TurnParts,
+  request: TurnRequest,
+): Promise<Outcome<Target, TurnRefusal>> {
   const { principal, access, agentId, conversationId } = request;
   if (conversationId === undefined) {
     const environment = request.environment ?? 'production';
-    const agent = await findDeployedAgent(db, environment, agentId);
+    const revision = await findAgentRevision(db, agentId);
+    const agent = revision === undefined ? undefined : await situations.read(db, agentId, revision);
     if (!agent || !mayUseAgent(principal, access, agent))
       return refused({ reason: 'agent_unknown', agentId });
     const lease = firstLease(newConversationId());
-    return granted({ kind: 'new', lease, environment, deployedVersion: agent.deployedVersion });
+    return granted({ kind: 'new', lease, environment, agent });
   }
   const conversation = await findConversationForTurn(db, conversationId);
-  if (!conversation) return refused({ reason: 'unknown_conversation', why: 'missing' });
+  const agent = conversation && (await situations.read(db, conversation.agentId, conversation.agentRevision));
+  if (!agent) return refused({ reason: 'unknown_conversation', why: 'missing' });
   if (!mayUseConversation(principal, access, conversation)) {
     return refused({ reason: 'unknown_conversation', why: 'foreign' });
   }
   if (conversation.agentId !== agentId)
     return refused({ reason: 'unknown_conversation', why: 'other_agent' });
-  if (!mayUseAgent(principal, access, { id: agentId, ownerId: conversation.agentOwnerId })) {
+  if (!mayUseAgent(principal, access, agent)) {
     return refused({ reason: 'agent_unknown', agentId });
   }
-  return granted({ kind: 'existing', lease: nextLease(conversation), conversation });
+  return granted({ kind: 'existing', lease: nextLease(conversation), conversation, agent });
 }
 
 async function claimTarget(
   db: Db,
-  deps: TurnDeps,
+  deps: TurnParts,
   request: TurnRequest,
   target: Target,
 ): Promise<Outcome<Omit<TurnClaim, 'lease' | 'key'>, TurnRefusal>> {
   const { agentId } = request;
   const { nodeId, clock, deployments } = deps;
-  const { deployedVersion } = target.kind === 'new' ? target : target.conversation;
+  const { environment } = target.kind === 'new' ? target : target.conversation;
+  const deployedVersion = latestVersion(target.agent, environment);
   if (deployedVersion === undefined) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
   }
   // A running conversation keeps the version it began with, also after another one is deployed that is not compatible.
   const agentVersion =
-    target.kind === 'new'
-      ? deployedVersion
-      : (target.conversation.followsTo ?? target.conversation.agentVersion);
+    target.kind === 'new' ? deployedVersion : followingVersion(target.agent, target.conversation);
   if (deployments.isBroken(agentId, agentVersion)) {
     return refused({ reason: 'agent_unavailable', agentId, why: 'error' });
   }
 
   if (target.kind === 'new') {
-    const { lease, environment } = target;
+    const { lease } = target;
     const userId = request.ownerId ?? request.principal.id;
     await insertClaimedConversation(db, {
       lease,
@@ -239,7 +250,7 @@ async function claimTarget(
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
   if (!(await claimConversation(db, { seen, agentVersion, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));
-  const { environment, userId } = seen;
+  const { userId } = seen;
   return granted({ agentId, agentVersion, environment, userId, found: seen, auditHead: seen.auditHead });
 }
 

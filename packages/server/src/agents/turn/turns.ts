@@ -31,6 +31,7 @@ import {
   type TurnClaim,
   type TurnRequest,
 } from './admit-turn.ts';
+import { type AgentSituations, createAgentSituations } from './agent-situations.ts';
 import type { TurnCheckpoint, TurnMessage } from './checkpoint.ts';
 import { LEASE_MS } from './keep-lease.ts';
 import { endCutOffTurn, releaseClaim, runTurn, type TurnReader } from './run-turn.ts';
@@ -76,6 +77,7 @@ export interface TurnDeps {
 /** With what all turns of this process share. */
 export interface TurnParts extends TurnDeps {
   readonly turnstile: Turnstile;
+  readonly situations: AgentSituations;
   /** Aborts when the node waits no longer for its turns. */
   readonly stopping: AbortSignal;
 }
@@ -139,7 +141,12 @@ interface CutOffTurn {
 
 export function createTurns(given: TurnDeps): Turns {
   const stopping = new AbortController();
-  const deps: TurnParts = { ...given, turnstile: createTurnstile(), stopping: stopping.signal };
+  const deps: TurnParts = {
+    ...given,
+    turnstile: createTurnstile(),
+    situations: createAgentSituations(),
+    stopping: stopping.signal,
+  };
   const { store, deployments, clock } = deps;
   /** Each from the question whether it may run until it holds nothing any more. */
   const open = new Set<Promise<void>>();

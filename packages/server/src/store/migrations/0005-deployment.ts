@@ -6,6 +6,7 @@ export const deployment: Migration = {
   name: 'deployment',
   async up(db, { int, text, tableEnd }) {
     const statements = [
+      sql`alter table agents add column revision ${int} not null default 0`,
       sql`alter table document_versions add column compatible_from ${int}`,
       sql`alter table deployments add column compatible_from ${int}`,
 

@@ -3,6 +3,7 @@ import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
+import { newRevision } from './agent-situations.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
 
 /** Who an agent belongs to. What it does is in its documents. */
@@ -53,7 +54,7 @@ function describedAgents(db: Db) {
 }
 
 function toDescribedAgent(
-  row: Schema['agents'] & Pick<Schema['documents'], 'name' | 'description'>,
+  row: Omit<Schema['agents'], 'revision'> & Pick<Schema['documents'], 'name' | 'description'>,
 ): DescribedAgent {
   return {
     id: row.id,
@@ -85,6 +86,7 @@ export async function insertAgent(db: Db, agent: AgentRecord): Promise<boolean> 
       owner_id: agent.ownerId,
       mcp_enabled: agent.mcpEnabled ? 1 : 0,
       created_at: agent.createdAt,
+      revision: newRevision(),
     })
     .onConflict(conflict => conflict.column('id').doNothing())
     .returning('id')
@@ -95,7 +97,7 @@ export async function insertAgent(db: Db, agent: AgentRecord): Promise<boolean> 
 export async function setAgentMcpEnabled(db: Db, id: string, mcpEnabled: boolean): Promise<void> {
   await db
     .updateTable('agents')
-    .set({ mcp_enabled: mcpEnabled ? 1 : 0 })
+    .set({ mcp_enabled: mcpEnabled ? 1 : 0, revision: newRevision() })
     .where('id', '=', id)
     .execute();
   publish(db, { kind: 'agent-changed', agentId: id });

@@ -37,13 +37,10 @@ export interface ConversationForTurn extends ConversationRecord {
   readonly lastOutput: string;
   /** Where the chain of its audit entries ends; `undefined` before the first. */
   readonly auditHead: string | undefined;
-  readonly agentOwnerId: string;
+  /** Of the agent: what is known of it under the same one is true. */
+  readonly agentRevision: number;
   /** Is there a log of what is said in it? */
   readonly logged: boolean;
-  /** The latest version deployed in the conversation's environment; `undefined` when none is. */
-  readonly deployedVersion: number | undefined;
-  /** The latest deployed version that may go on with a conversation of this one's; `undefined` when none may. */
-  readonly followsTo: number | undefined;
 }
 
 /** The right to run the next turn. Every claim raises `fence`, so an older holder is recognised. */
@@ -117,10 +114,8 @@ export async function findConversationForTurn(db: Db, id: string): Promise<Conve
       counters: row.counters,
       lastOutput: row.last_output,
       auditHead: row.audit_head ?? undefined,
-      agentOwnerId: row.agent_owner_id,
+      agentRevision: row.revision,
       logged: row.log_id !== null,
-      deployedVersion: row.deployed_version ?? undefined,
-      followsTo: row.follows === 1 ? (row.deployed_version ?? undefined) : undefined,
     }
   );
 }
@@ -592,25 +587,14 @@ type ConversationRow = Omit<
   readonly now: number;
 };
 
-/** 1 where a deployed version may go on with the conversation of an earlier one. */
-const FOLLOWS = sql<number>`case when deployments.compatible_from <= conversations.agent_version and deployments.agent_version > conversations.agent_version then 1 else 0 end`;
-
 const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
   db
     .selectFrom('conversations')
     .innerJoin('agents', 'agents.id', 'conversations.agent_id')
-    .innerJoin('documents', join =>
-      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
-    )
     .innerJoin('conversation_steps', join =>
       join
         .onRef('conversation_steps.conversation_id', '=', 'conversations.id')
         .on('conversation_steps.step_index', '=', eb => eb('conversations.step_count', '-', 1)),
-    )
-    .leftJoin('deployments', join =>
-      join
-        .onRef('deployments.agent_id', '=', 'conversations.agent_id')
-        .onRef('deployments.environment', '=', 'conversations.environment'),
     )
     .leftJoin('message_logs', 'message_logs.id', 'conversations.id')
     .select(CONVERSATION_COLUMNS)
@@ -620,16 +604,10 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
       'conversations.lease_fence',
       'conversations.audit_head',
       'conversation_steps.output as last_output',
-      'agents.owner_id as agent_owner_id',
-      'deployments.agent_version as deployed_version',
-      FOLLOWS.as('follows'),
+      'agents.revision',
       NOW.as('now'),
     ])
-    .where('conversations.id', '=', id)
-    .where('documents.deleted', '=', 0)
-    .orderBy('follows', 'desc')
-    .orderBy('deployments.agent_version', 'desc')
-    .limit(1),
+    .where('conversations.id', '=', id),
 );
 
 function toRecord(row: ConversationRow): ConversationRecord {

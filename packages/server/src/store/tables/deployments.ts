@@ -1,9 +1,9 @@
 import type { Environment } from '@patchbay/contract/environments';
 import type { Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
-import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
+import { noteAgentChange } from './agent-situations.ts';
 import { DESCRIPTOR_COLUMNS, type Descriptor, describedAs, toDescriptor } from './documents.ts';
 
 export type DeploymentStatus = 'READY' | 'ERROR';
@@ -25,14 +25,6 @@ export type DeployedVersion = Omit<Deployment, 'status'>;
 /** A deployment with the words people know its agent by. */
 export interface DescribedDeployment extends Deployment {
   readonly descriptor: Descriptor;
-}
-
-/** What a new conversation needs to know of its agent. */
-export interface DeployedAgent {
-  readonly id: string;
-  readonly ownerId: string;
-  /** The latest version deployed in the environment; `undefined` when none is. */
-  readonly deployedVersion: number | undefined;
 }
 
 /** The version takes the place of what the environment ran of this agent. */
@@ -57,6 +49,7 @@ export async function replaceDeployment(
       compatible_from: null,
     })
     .execute();
+  await noteAgentChange(db, deployment.agentId);
 }
 
 /** Adds the version to what the environment runs, or deploys it again. Every node then gives it another try. */
@@ -82,6 +75,7 @@ export async function putDeployment(
     }))
     .onConflict(conflict => conflict.columns(['environment', 'agent_id', 'agent_version']).doUpdateSet(again))
     .execute();
+  await noteAgentChange(db, agentId);
   publish(db, { kind: 'agent-deployed', agentId, agentVersion });
 }
 
@@ -94,12 +88,14 @@ export async function deleteDeployment(db: Db, deployment: DeployedVersion): Pro
     .where('agent_version', '=', deployment.agentVersion)
     .returning('agent_id')
     .executeTakeFirst();
+  if (row) await noteAgentChange(db, deployment.agentId);
   return row !== undefined;
 }
 
 /** The agent runs nowhere any more. */
 export async function deleteDeploymentsOf(db: Db, agentId: string): Promise<void> {
   await db.deleteFrom('deployments').where('agent_id', '=', agentId).execute();
+  await noteAgentChange(db, agentId);
 }
 
 /** The earliest version whose conversations go on with this one: itself unless it was made compatible. */
@@ -174,34 +170,6 @@ export async function listDeploymentsOf(db: Db, agentIds: readonly string[]): Pr
     .execute();
   return rows.map(toDeployment);
 }
-
-/** The agent and its latest deployment in one query: a new conversation asks this once. */
-export async function findDeployedAgent(
-  db: Db,
-  environment: Environment,
-  agentId: string,
-): Promise<DeployedAgent | undefined> {
-  const [row] = await selectDeployedAgent(db, { environment, agentId });
-  return row && { id: agentId, ownerId: row.owner_id, deployedVersion: row.agent_version ?? undefined };
-}
-
-const selectDeployedAgent = prepareQuery((db, wanted: { environment: Environment; agentId: string }) =>
-  db
-    .selectFrom('agents')
-    .innerJoin('documents', join =>
-      join.onRef('documents.id', '=', 'agents.id').on('documents.type', '=', 'agent'),
-    )
-    .leftJoin('deployments', join =>
-      join
-        .onRef('deployments.agent_id', '=', 'agents.id')
-        .on('deployments.environment', '=', wanted.environment),
-    )
-    .select(['agents.owner_id', 'deployments.agent_version'])
-    .where('agents.id', '=', wanted.agentId)
-    .where('documents.deleted', '=', 0)
-    .orderBy('deployments.agent_version', 'desc')
-    .limit(1),
-);
 
 /** Deployed agents of one environment that are not deleted, by name; an agent's versions with the latest first. */
 export async function listDeployments(

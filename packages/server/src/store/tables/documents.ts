@@ -5,6 +5,7 @@ import { normalizeText } from '../../kernel/normalize.ts';
 import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
+import { noteAgentChange } from './agent-situations.ts';
 
 /** One version of a document; what it holds never changes. */
 export interface Document {
@@ -132,7 +133,7 @@ export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<
     { type, id, version, body: change.body, createdBy: by, createdAt: at },
     compatibleFrom,
   );
-  publishChange(db, type, id);
+  await noteChange(db, type, id);
   return toDescriptor(row);
 }
 
@@ -166,7 +167,7 @@ export async function addVersion(
   }
   if (row.current_version < version) {
     await db.updateTable('documents').set(changed).where('type', '=', type).where('id', '=', id).execute();
-    publishChange(db, type, id);
+    await noteChange(db, type, id);
   }
   await insertVersion(db, { type, id, version, body, createdBy: by, createdAt: at });
 }
@@ -190,7 +191,7 @@ export async function renameDocument(db: Db, change: DocumentToRename): Promise<
     .returning(DESCRIPTOR_COLUMNS)
     .executeTakeFirst();
   if (!row) throw await whyUnchanged(db, change);
-  publishChange(db, type, id);
+  await noteChange(db, type, id);
   return toDescriptor(row);
 }
 
@@ -388,14 +389,16 @@ export async function deleteDocument(db: Db, deletion: DocumentToDelete): Promis
         .returning('current_version')
         .executeTakeFirst();
   if (!changed) throw await whyUnchanged(db, deletion);
-  publishChange(db, type, id);
+  await noteChange(db, type, id);
   if (permanent) publish(db, { kind: 'document-removed', type, id });
   return changed.current_version;
 }
 
 /** Of the documents only an agent's carries something that is kept in memory: the words people know it by. */
-function publishChange(db: Db, type: DocumentType, id: string): void {
-  if (type === 'agent') publish(db, { kind: 'agent-changed', agentId: id });
+async function noteChange(db: Db, type: DocumentType, id: string): Promise<void> {
+  if (type !== 'agent') return;
+  await noteAgentChange(db, id);
+  publish(db, { kind: 'agent-changed', agentId: id });
 }
 
 /** For the other tables' joins; `toDescriptor` reads them. */
