@@ -170,6 +170,46 @@ describe('a request', () => {
     const byCaller = { targetServerUrl: 'https://${caller:userId}.example.org' };
     await expect(compile({ ...byCaller, httpCalls: [call()] })).rejects.toMatchObject({ kind: 'invalid' });
   });
+
+  it.each([
+    'evil.test/',
+    'evil.test#',
+    'evil.test?',
+    'evil.test\\',
+    'evil.test:443/',
+    'user@evil.test',
+    'a:b@evil.test',
+    'evil.test\uff0f',
+    'evil.test\t/',
+    'evil.test/\r\n',
+    'evil.test:80',
+    '%2f',
+  ])('does not go to another host than the template has, whatever data puts into it: %j', async region => {
+    for (const targetServerUrl of [
+      'https://{{ context.region }}.example.org',
+      'https://{{ context.region }}.example.org/{{ context.region }}',
+    ]) {
+      const memory = testMemory({ actions: ['go'], context: { region } });
+      const { sent, calls } = await run([call()], { memory, document: { targetServerUrl } });
+      expect(sent).toEqual([]);
+      expect(calls.orderError).toMatchObject({ code: 'BAD_REQUEST' });
+    }
+  });
+
+  it('stays below the path of the server, and may have its whole beginning from data', async () => {
+    const send = (targetServerUrl: string, base: string) =>
+      run([call({ continueOnError: true })], {
+        memory: testMemory({ actions: ['go'], context: { base } }),
+        document: { targetServerUrl },
+      });
+    expect((await send('https://x.example.org/{{ context.base }}/y', '..')).sent).toEqual([]);
+    expect((await send('https://x.example.org/{{ context.base }}/y', 'a.b')).sent[0]!.url).toBe(
+      'https://x.example.org/a.b/y/orders',
+    );
+    expect((await send('{{ context.base }}', 'https://shop.example.org:8443/v1')).sent[0]!.url).toBe(
+      'https://shop.example.org:8443/v1/orders',
+    );
+  });
 });
 
 describe('references of a request', () => {
@@ -205,6 +245,12 @@ describe('references of a request', () => {
     const own = `\${vault:${testTools().conversation.conversationId}.token}`;
     const { sent } = await run([call({}, headers)], { memory: memory(own) });
     expect(sent[0]!.headers['x-key']).toBe(`value of ${testTools().conversation.conversationId}.token`);
+    // Nor does a secret of the conversation go to a host that data decides about.
+    const document = { targetServerUrl: 'https://{{ context.host }}' };
+    const away = testMemory({ actions: ['go'], input: own, context: { host: 'evil.test' } });
+    const outside = await run([call({}, headers)], { memory: away, document });
+    expect(outside.sent).toEqual([]);
+    expect(outside.calls.orderError).toMatchObject({ code: 'REFERENCE_IN_DATA' });
   });
 
   it('fail the call when they cannot be resolved', async () => {

@@ -128,9 +128,9 @@ export async function buildRequest(
   template: RequestTemplate,
   turn: RequestTurn,
 ): Promise<BuiltRequest | NotAnswered> {
-  const filler = new Filler(turn);
+  const filler = new Filler(turn, template.hostFrom);
   try {
-    const server = await filler.fill(template.server, raw);
+    const server = await filler.fill(template.server, inServer);
     const path = await filler.fill(template.path, encoded);
     const url = urlOf(server, path);
     if (typeof url === 'string') return badRequest(url);
@@ -161,6 +161,22 @@ export async function buildRequest(
 type Writer = (text: string, held: Marked, references: Marked) => string;
 
 const raw: Writer = (text, held, references) => fillText(text, [held, references], valueText);
+
+/** A value that is not the whole beginning of the address is one part of a host or a path, a port, or several parts of a host. */
+const inServer: Writer = (text, held, references) => {
+  const whole = new RegExp(`^\\s*${held.mark}`).test(text);
+  return fillText(
+    fillText(text, [held], value => {
+      const part = textOf(value);
+      if (whole || /^[\w.:-]*$/.test(part)) return part;
+      throw new Refusal(
+        notAnswered('BAD_REQUEST', 'what data puts into targetServerUrl would change more of it', false),
+      );
+    }),
+    [references],
+    valueText,
+  );
+};
 
 /** A value is one part of a path, whatever it holds; a variable of the configuration may be several. */
 const encoded: Writer = (text, held, references) =>
@@ -208,9 +224,11 @@ class Filler {
   /** Every secret value that was put in. */
   readonly secrets = new Set<string>();
   private readonly turn: RequestTurn;
+  private readonly hostFrom: HostFrom;
 
-  constructor(turn: RequestTurn) {
+  constructor(turn: RequestTurn, hostFrom: HostFrom) {
     this.turn = turn;
+    this.hostFrom = hostFrom;
   }
 
   noteCredential(value: string): void {
@@ -262,12 +280,15 @@ class Filler {
     }
   }
 
-  /** A secret that this conversation has kept may be used where its property is; any other reference in data is refused. */
+  /**
+   * A secret that this conversation has kept may be used where its property is, unless data decides about the host; any other
+   * reference in data is refused.
+   */
   private async checked(value: unknown): Promise<unknown> {
     const text = textOf(value);
     if (!containsReference(text)) return value;
     const own = `\${vault:${this.turn.tools.conversation.conversationId}.`;
-    if (text.startsWith(own) && /^[\w.-]+\}$/.test(text.slice(own.length))) {
+    if (this.hostFrom === 'operator' && text.startsWith(own) && /^[\w.-]+\}$/.test(text.slice(own.length))) {
       return (await this.resolve(compileForCheck(text))).text;
     }
     throw new Refusal(
@@ -293,9 +314,9 @@ function urlOf(server: string, path: string): URL | string {
   const base = URL.parse(server);
   if (!base) return 'targetServerUrl is no address of a server';
   const end = path.search(/[?#]/);
-  const parts = (end < 0 ? path : path.slice(0, end)).split(/[/\\]/);
+  const parts = `${server}/${end < 0 ? path : path.slice(0, end)}`.split(/[/\\]/);
   // A value such as ".." would lead to another resource of the server.
-  if (parts.some(part => /^(?:\.|%2e){1,2}$/i.test(part))) return 'the path has a part "." or ".."';
+  if (parts.some(part => /^(?:\.|%2e){1,2}$/i.test(part))) return 'the address has a part "." or ".."';
   const joined = path === '' || /^[/?#]/.test(path) ? path : `/${path}`;
   const url = URL.parse(server.replace(/\/+$/, '') + joined);
   return url?.origin === base.origin ? url : 'targetServerUrl and path are no address together';
