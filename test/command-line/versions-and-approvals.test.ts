@@ -115,6 +115,72 @@ describe('versions of an agent on the command line', () => {
   });
 });
 
+describe('references on the command line', () => {
+  const forms = [
+    'patchbay://agent/envoy?version=1',
+    'eddi://ai.labs.agent/agentstore/agents/envoy?version=1',
+    'eddi://ai.labs.bot/botstore/bots/envoy?version=1',
+  ];
+  beforeAll(async () => {
+    await deploy('envoy', 'One.');
+    await deploy('envoy', 'Two.');
+  });
+
+  it.each(forms)('name an agent and its version as %s', async uri => {
+    expect(JSON.parse((await patchbay('agents', 'show', uri)).out)).toMatchObject({
+      agentId: 'envoy',
+      version: 1,
+    });
+    expect((await patchbay('agents', 'deploy', uri, '--environment', 'test')).out).toBe(
+      'envoy version 1: READY in test\n',
+    );
+    expect((await patchbay('agents', 'versions', uri)).out).toContain('2 (latest)');
+    expect((await patchbay('agents', 'diff', uri)).out).toContain('output envoy: version 1 -> version 2');
+    expect(JSON.parse((await patchbay('export', uri, '--json')).out)).toMatchObject({
+      agent: 'envoy',
+      version: 1,
+    });
+    expect((await patchbay('agents', 'lint', uri)).out).toBe('envoy: nothing found\n');
+    expect((await patchbay('chat', uri, '--message', 'hello')).out).toBe('Two.\n');
+    expect((await patchbay('agents', 'undeploy', uri, '--environment', 'test')).out).toBe(
+      'envoy version 1 left test.\n',
+    );
+  });
+
+  it('name a conversation by its address', async () => {
+    const { conversationId, conversationUri } = await client.call('create_conversation', {
+      agentId: 'envoy',
+    });
+    const said = await patchbay(
+      'chat',
+      'envoy',
+      '--conversation',
+      conversationUri,
+      '--message',
+      'hi',
+      '--json',
+    );
+    expect(JSON.parse(said.out)).toMatchObject({ conversationId });
+    expect((await patchbay('approvals', 'show', conversationUri)).out).toContain(
+      `${conversationId} waits for nobody`,
+    );
+  });
+
+  it('stand in what is imported in any form, steps too, and are kept in ours', async () => {
+    const { out } = await patchbay('export', 'envoy', '--json');
+    const text = out
+      .replaceAll('envoy', 'legate')
+      .replaceAll('patchbay://workflow/', 'eddi://ai.labs.workflow/workflowstore/workflows/')
+      .replaceAll('patchbay://output/', 'eddi://ai.labs.output/outputstore/outputsets/')
+      .replaceAll('"type": "templating"', '"type": "eddi://ai.labs.templating"');
+    await writeFile(join(platform.dataDir, 'legate.json'), text);
+    expect((await patchbay('import', 'legate.json', '--deploy')).exitCode).toBe(0);
+    const imported = JSON.stringify(await client.call('export_agent', { agentId: 'legate' }));
+    expect(imported).not.toContain('eddi:');
+    expect((await patchbay('chat', 'legate', '--message', 'hello')).out).toBe('Two.\n');
+  });
+});
+
 describe('approvals on the command line', () => {
   const ask = async () =>
     (await client.call('chat_with_agent', { agentId: 'demo', message: 'ask a person' })).conversationId!;

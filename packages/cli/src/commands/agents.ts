@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type NamedAgent, namedAgent } from '../agent-place.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
@@ -34,11 +35,11 @@ Examples:
 
   addSharedOptions(agents.command('show'))
     .description("show an agent's configuration, as JSON")
-    .argument('<id>', 'id of the agent')
+    .argument('<id>', 'id of the agent, or a reference to a version of it', namedAgent)
     .addHelpText('after', '\nExample:\n  npx patchbay agents show demo')
-    .action(async (agentId: string, _: unknown, command: Command) => {
+    .action(async ({ agentId, version }: NamedAgent, _: unknown, command: Command) => {
       const { client } = await connect(io, sharedOptions(command));
-      writeJson(io.stdout, await client.call('get_agent', { agentId }));
+      writeJson(io.stdout, await client.call('get_agent', { agentId, version }));
     });
 
   addNew(agents, io);

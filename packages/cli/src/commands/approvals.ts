@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { conversationIn } from '../agent-place.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
@@ -34,7 +35,7 @@ Examples:
 
   addSharedOptions(approvals.command('show'))
     .description('show what a conversation waits for, and what was said last')
-    .argument('<conversation>', 'id of the conversation')
+    .argument('<conversation>', 'id of the conversation', conversationIn)
     .addHelpText('after', '\nExample:\n  npx patchbay approvals show conv_...')
     .action(async (id: string, _: unknown, command: Command) => show(io, id, sharedOptions(command)));
 
@@ -43,7 +44,7 @@ Examples:
 
   addSharedOptions(approvals.command('cancel'))
     .description('end a turn that waits or runs; a conversation whose wait is cancelled is over')
-    .argument('<conversation>', 'id of the conversation')
+    .argument('<conversation>', 'id of the conversation', conversationIn)
     .addHelpText('after', '\nExample:\n  npx patchbay approvals cancel conv_...')
     .action(async (conversationId: string, _: unknown, command: Command) => {
       const options = sharedOptions(command);
@@ -57,7 +58,7 @@ Examples:
 function addDecision(approvals: Command, io: Io, verb: Verb, description: string): void {
   addSharedOptions(approvals.command(verb))
     .description(description)
-    .argument('<conversation>', 'id of the conversation')
+    .argument('<conversation>', 'id of the conversation', conversationIn)
     .option('--note <text>', 'why; templates and rules of the agent may use it')
     .option('--pause <id>', 'only while it waits for this; `show` prints the id')
     .addHelpText('after', `\nExample:\n  npx patchbay approvals ${verb} conv_... --note 'As agreed'`)

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Client, OperationOutput } from '@patchbay/contract/client';
 import type { ConversationSnapshot, TalkResult } from '@patchbay/contract/operations/conversation';
 import type { Command } from 'commander';
+import { conversationIn, type NamedAgent, namedAgent } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -21,9 +22,9 @@ type Say = (message: string, signal?: AbortSignal) => Promise<Answer>;
 export function addChat(program: Command, io: Io): void {
   addSharedOptions(program.command('chat'))
     .description('talk to an agent')
-    .argument('[agentId]', 'id of the agent; may be left out when there is only one')
+    .argument('[agentId]', 'id of the agent; may be left out when there is only one', namedAgent)
     .option('--message <text>', 'say this, print the answer and end')
-    .option('--conversation <id>', 'go on with this conversation instead of starting one')
+    .option('--conversation <id>', 'go on with this conversation instead of starting one', conversationIn)
     .option('--trace', 'also show what each step did, and which rules fired and why; for agents of yours')
     .addHelpText(
       'after',
@@ -39,8 +40,8 @@ Examples:
   npx patchbay chat demo --message hello --trace
   printf 'hello\\nbye\\n' | npx patchbay chat demo    one message a line, one conversation`,
     )
-    .action(async (agentId: string | undefined, _: unknown, command: Command) =>
-      chat(io, agentId, sharedOptions(command) as ChatOptions),
+    .action(async (named: NamedAgent | undefined, _: unknown, command: Command) =>
+      chat(io, named?.agentId, sharedOptions(command) as ChatOptions),
     );
 }
 

@@ -1,6 +1,6 @@
 import { ENVIRONMENTS, type Environment } from '@patchbay/contract/environments';
 import { type Command, Option } from 'commander';
-import { isAgentFile, versionNumber } from '../agent-place.ts';
+import { isAgentFile, namedAgent, versionNumber } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -22,7 +22,10 @@ export function environmentOption(): Option {
 export function addDeploy(agents: Command, io: Io): void {
   addSharedOptions(agents.command('deploy'))
     .description('save an agent file as new versions and deploy the agent, or deploy a version that is saved')
-    .argument('<file-or-id>', 'YAML or JSON, - reads it from standard input; or the id of a saved agent')
+    .argument(
+      '<file-or-id>',
+      'YAML or JSON, - reads it from standard input; or the id of a saved agent, or a reference to it',
+    )
     .option('--agent-version <number>', 'of a saved agent: this version; default: the latest', versionNumber)
     .addOption(environmentOption())
     .addHelpText(
@@ -68,9 +71,10 @@ async function deployFile(io: Io, name: string, options: DeployOptions): Promise
   }
 }
 
-async function deploySaved(io: Io, agentId: string, options: DeployOptions): Promise<void> {
+async function deploySaved(io: Io, name: string, options: DeployOptions): Promise<void> {
+  const { agentId, version: named = 0 } = namedAgent(name);
   const { client } = await connect(io, options);
-  const { agentVersion: version = 0, environment } = options;
+  const { agentVersion: version = named, environment } = options;
   const answer = await client.call('deploy_agent', { agentId, version, environment });
   if (options.json) writeJson(io.stdout, answer);
   else if (answer.deployed) {

@@ -1,7 +1,7 @@
 import { diff as diffLines } from 'node:util';
 import type { ExportedAgent, ExportedDocument } from '@patchbay/contract/operations/exports';
 import type { Command } from 'commander';
-import { versionNumber } from '../agent-place.ts';
+import { type NamedAgent, namedAgent, versionNumber } from '../agent-place.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -28,7 +28,7 @@ const CONTEXT = 3;
 export function addDiff(agents: Command, io: Io): void {
   addSharedOptions(agents.command('diff'))
     .description('show what changed between two versions of an agent, in everything it is made of')
-    .argument('<id>', 'id of the agent')
+    .argument('<id>', 'id of the agent', namedAgent)
     .argument('[from]', 'a version; default: the one before the other', versionNumber)
     .argument('[to]', 'a version; default: the latest', versionNumber)
     .option('--exit-code', 'exit with 1 where something changed')
@@ -41,7 +41,7 @@ Examples:
     )
     .action(
       async (
-        agentId: string,
+        { agentId }: NamedAgent,
         from: number | undefined,
         to: number | undefined,
         _: unknown,

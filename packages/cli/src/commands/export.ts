@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ExportedAgent, ExportedDocument } from '@patchbay/contract/operations/exports';
 import type { Command } from 'commander';
-import { versionNumber } from '../agent-place.ts';
+import { type NamedAgent, namedAgent, versionNumber } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import { documentFile, MANIFEST } from '../export-folder.ts';
@@ -21,7 +21,7 @@ interface ExportOptions extends SharedOptions {
 export function addExport(program: Command, io: Io): void {
   addSharedOptions(program.command('export'))
     .description('write an agent with everything it is made of, for another platform')
-    .argument('<id>', 'id of the agent')
+    .argument('<id>', 'id of the agent, or a reference to a version of it', namedAgent)
     .option(
       '--file <name>',
       'write it there, as JSON where the name ends with .json, else as YAML; default: stdout',
@@ -39,13 +39,17 @@ Examples:
   npx patchbay export demo --folder demo-export       for a large agent, or one whose changes are reviewed
   npx patchbay export demo --json | ssh other npx patchbay import -`,
     )
-    .action(async (agentId: string, _: unknown, command: Command) =>
-      exportOne(io, agentId, sharedOptions(command) as ExportOptions),
+    .action(async (named: NamedAgent, _: unknown, command: Command) =>
+      exportOne(io, named, sharedOptions(command) as ExportOptions),
     );
 }
 
-async function exportOne(io: Io, agentId: string, options: ExportOptions): Promise<void> {
-  const { file, folder, agentVersion: version, variables: includeVariables } = options;
+async function exportOne(
+  io: Io,
+  { agentId, version: named }: NamedAgent,
+  options: ExportOptions,
+): Promise<void> {
+  const { file, folder, agentVersion: version = named, variables: includeVariables } = options;
   if (file !== undefined && folder !== undefined) throw usageError('--file and --folder exclude each other.');
   const { client } = await connect(io, options);
   const exported = await client.call('export_agent', { agentId, version, includeVariables });

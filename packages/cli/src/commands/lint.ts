@@ -1,6 +1,6 @@
 import type { OperationOutput } from '@patchbay/contract/client';
 import type { Command } from 'commander';
-import { isAgentFile } from '../agent-place.ts';
+import { isAgentFile, namedAgent } from '../agent-place.ts';
 import { CliError, EXIT, toCliError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -18,7 +18,10 @@ type Linted = OperationOutput<'lint_agent'>;
 export function addLint(agents: Command, io: Io): void {
   addSharedOptions(agents.command('lint'))
     .description('say what in an agent can never do anything, or is not there')
-    .argument('<file-or-id>', 'an agent file, or the id of a saved agent; - reads a file from standard input')
+    .argument(
+      '<file-or-id>',
+      'an agent file, or the id of a saved agent, or a reference to it; - reads a file from standard input',
+    )
     .option('--strict', 'exit with 1 also where there are only warnings')
     .addHelpText(
       'after',
@@ -48,9 +51,9 @@ async function lint(io: Io, name: string, options: LintOptions): Promise<void> {
   if (isWrong) throw new CliError(EXIT.failed, `${name}: ${counted(linted)}.`);
 }
 
-async function lintSaved(io: Io, agentId: string, options: LintOptions): Promise<Linted> {
+async function lintSaved(io: Io, name: string, options: LintOptions): Promise<Linted> {
   const { client } = await connect(io, options);
-  return client.call('lint_agent', { agentId });
+  return client.call('lint_agent', namedAgent(name));
 }
 
 /** By the platform; where none answers and none was named, here. */

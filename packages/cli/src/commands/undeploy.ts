@@ -1,6 +1,6 @@
 import type { Environment } from '@patchbay/contract/environments';
 import type { Command } from 'commander';
-import { versionNumber } from '../agent-place.ts';
+import { type NamedAgent, namedAgent, versionNumber } from '../agent-place.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
@@ -18,7 +18,7 @@ interface UndeployOptions extends SharedOptions {
 export function addUndeploy(agents: Command, io: Io): void {
   addSharedOptions(agents.command('undeploy'))
     .description('take an agent, or one version of it, out of an environment')
-    .argument('<id>', 'id of the agent')
+    .argument('<id>', 'id of the agent, or a reference to a version of it', namedAgent)
     .option(
       '--agent-version <number>',
       'only this version; default: every one that runs there',
@@ -35,19 +35,24 @@ Examples:
   npx patchbay agents undeploy demo --environment test
   npx patchbay agents undeploy demo --agent-version 3 --end-conversations`,
     )
-    .action(async (agentId: string, _: unknown, command: Command) =>
-      undeploy(io, agentId, sharedOptions(command) as UndeployOptions),
+    .action(async (named: NamedAgent, _: unknown, command: Command) =>
+      undeploy(io, named, sharedOptions(command) as UndeployOptions),
     );
 }
 
-async function undeploy(io: Io, agentId: string, options: UndeployOptions): Promise<void> {
+async function undeploy(
+  io: Io,
+  { agentId, version: named }: NamedAgent,
+  options: UndeployOptions,
+): Promise<void> {
   const { client } = await connect(io, options);
   const { environment = 'production', endConversations } = options;
   const running = async () =>
     (await client.call('list_agents', { environment })).agents
       .filter(agent => agent.agentId === agentId)
       .map(agent => agent.agentVersion);
-  const versions = options.agentVersion === undefined ? await running() : [options.agentVersion];
+  const only = options.agentVersion ?? named;
+  const versions = only === undefined ? await running() : [only];
   if (versions.length === 0) throw new CliError(EXIT.failed, `${agentId} does not run in ${environment}.`);
   const answers = [];
   for (const version of versions) {

@@ -1,5 +1,6 @@
 import { ENVIRONMENTS } from '@patchbay/contract/environments';
 import type { Command } from 'commander';
+import { type NamedAgent, namedAgent } from '../agent-place.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, sharedOptions } from '../shared-options.ts';
@@ -9,9 +10,9 @@ import { table, writeJson, writeLine } from '../text.ts';
 export function addVersions(agents: Command, io: Io): void {
   addSharedOptions(agents.command('versions'))
     .description('show the latest version of an agent, and which ones run where')
-    .argument('<id>', 'id of the agent')
+    .argument('<id>', 'id of the agent', namedAgent)
     .addHelpText('after', '\nExample:\n  npx patchbay agents versions demo')
-    .action(async (agentId: string, _: unknown, command: Command) => {
+    .action(async ({ agentId }: NamedAgent, _: unknown, command: Command) => {
       const options = sharedOptions(command);
       const { client } = await connect(io, options);
       const { version: latest } = await client.call('get_agent', { agentId });

@@ -90,9 +90,9 @@ const earlier = step.chain(({ expressions }) =>
   fc.subarray(['a', 'b']).map(actions => pastStep({ expressions, actions })),
 );
 
-function deadIn(body: RulesDocument): string[] {
+async function deadIn(body: RulesDocument): Promise<string[]> {
   const ref = { type: 'rules', id: 'random', version: 1 } as const;
-  const findings = lintAgent({ documents: [{ ref, first: 0, last: 0, body }] });
+  const findings = await lintAgent({ documents: [{ ref, first: 0, last: 0, body }] });
   return findings
     .filter(({ code }) => code === 'dead-rule')
     .map(({ place }) => /rule "(\w+)"$/.exec(place)![1]!);
@@ -115,7 +115,7 @@ describe('a rule that is said to be dead', () => {
           { minLength: 10, maxLength: 20 },
         ),
         async (body, turns) => {
-          const names = deadIn(body);
+          const names = await deadIn(body);
           dead += names.length;
           const compiled = compileRules(body);
           for (const { now, past, ...rest } of turns) {

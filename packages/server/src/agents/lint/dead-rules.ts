@@ -1,5 +1,5 @@
 import type { ConditionDocument, RulesDocument } from '../document/rules.ts';
-import { type Finding, quoted, warning } from './finding.ts';
+import { type Finding, type Look, quoted, warning } from './finding.ts';
 import { type Conjunction, conjunctionOf, contradictionIn, implies } from './implication.ts';
 import { documentsOf, type LintedAgent, type PlacedDocument, placeIn } from './linted-agent.ts';
 import { type Actions, awaited } from './raised-actions.ts';
@@ -10,7 +10,7 @@ const MAX_COMPARISONS = 200_000;
 type Rule = RulesDocument['behaviorGroups'][number]['rules'][number];
 
 /** Rules that can never fire, as far as that can be proved. */
-export function* deadRules(agent: LintedAgent, actions: Actions): Generator<Finding> {
+export function* deadRules(agent: LintedAgent, actions: Actions): Generator<Look> {
   const names = new Set(
     documentsOf(agent, 'rules').flatMap(({ body }) => rulesIn(body).map(({ name }) => name)),
   );
@@ -28,13 +28,14 @@ function* inDocument(
   document: PlacedDocument<'rules'>,
   actions: Actions,
   names: ReadonlySet<string>,
-): Generator<Finding> {
+): Generator<Look> {
   const { body, last: step } = document;
   const askable = uniqueRules(rulesIn(body));
   let comparisons = 0;
   for (const group of body.behaviorGroups) {
     const before: KnownRule[] = [];
     for (const rule of group.rules) {
+      yield undefined;
       const place = placeIn(document, `group ${quoted(group.name)}`, `rule ${quoted(rule.name)}`);
       const all = conjunctionOf(rule.conditions, askable);
       const why = whyImpossible(all, { step, actions, names });

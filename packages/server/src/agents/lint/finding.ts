@@ -13,6 +13,9 @@ export interface Finding {
   readonly mend: string;
 }
 
+/** What was found at a place, or that nothing was. */
+export type Look = Finding | undefined;
+
 /** Most that are found are of this kind. */
 export function warning(finding: Omit<Finding, 'severity'>): Finding {
   return { severity: 'warning', ...finding };

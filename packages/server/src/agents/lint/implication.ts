@@ -92,9 +92,16 @@ function isPart(general: readonly Expression[], special: readonly Expression[]):
   return false;
 }
 
+const parsed = new WeakMap<Matcher, readonly Expression[]>();
+
 function patternsOf(matcher: Matcher): readonly Expression[] {
-  const text = matcher.type === 'inputmatcher' ? matcher.configs.expressions : matcher.configs.actions;
-  return parseExpressions(text) ?? [];
+  let patterns = parsed.get(matcher);
+  if (patterns === undefined) {
+    const text = matcher.type === 'inputmatcher' ? matcher.configs.expressions : matcher.configs.actions;
+    patterns = parseExpressions(text) ?? [];
+    parsed.set(matcher, patterns);
+  }
+  return patterns;
 }
 
 const isAny = (expression: Expression | undefined) =>

@@ -50,14 +50,14 @@ export function createLint(deps: {
   return async (principal, request) => {
     const found = await read(principal, request);
     const names = await references.namesIn(found.bodies);
-    return { agentId: found.agentId, findings: together(found, [...undefinedNames(names)]) };
+    return { agentId: found.agentId, findings: await together(found, [...undefinedNames(names)]) };
   };
 }
 
 /** A file by itself, where no platform says which secrets and variables there are. */
 export async function lintFile(file: unknown, stepTypes: readonly StepType[]): Promise<Linted> {
   const found = await readFile(file, stepTypes);
-  return { agentId: found.agentId, findings: together(found, []) };
+  return { agentId: found.agentId, findings: await together(found, []) };
 }
 
 async function readFile(
@@ -69,8 +69,8 @@ async function readFile(
   return { agentId: file.agent, ...(await readAgent({ id: file.agent, body }, load, stepTypes)) };
 }
 
-function together({ agent, findings }: ReadAgent, more: readonly Finding[]): Finding[] {
-  const all = [...findings, ...lintAgent(agent), ...more];
+async function together({ agent, findings }: ReadAgent, more: readonly Finding[]): Promise<Finding[]> {
+  const all = [...findings, ...(await lintAgent(agent)), ...more];
   const once = new Map(all.map(finding => [JSON.stringify(finding), finding]));
   return [...once.values()].toSorted(
     (a, b) => Number(a.severity > b.severity) - Number(a.severity < b.severity),
