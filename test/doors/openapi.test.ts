@@ -6,6 +6,7 @@ import { OPERATIONS } from '@patchbay/contract/operations';
 import type { Role } from '@patchbay/contract/roles';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import { ABOUT_WAITING, untilSettled, WAITING_CALL } from '../../scripts/record-examples.ts';
 
@@ -348,6 +349,52 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     await provoke('post_message', { ...opened, message: 'x' });
   };
 
+  /** Calls whose agent is undeployed while it answers, and calls whose conversation another node takes over meanwhile. */
+  const provokeInterrupted = async () => {
+    const { store } = platform.platform;
+    const version = { agentId: 'busy', version: 1 };
+    await provoke('deploy_agent_file', { file: agentFile('busy', 300) });
+    const trigger = { intent: 'busy', agentDeployments: [{ agentId: 'busy' }] };
+    await provoke('create_agent_trigger', { config: JSON.stringify(trigger) });
+    const atWork = async (): Promise<string> => {
+      const row = await store.db
+        .selectFrom('conversations')
+        .select('id')
+        .where('agent_id', '=', 'busy')
+        .where('lease_until', 'is not', null)
+        .executeTakeFirst();
+      if (row) return row.id;
+      await systemClock.sleep(5);
+      return atWork();
+    };
+    const undeployed = async (): Promise<void> => {
+      await provoke('undeploy_agent', { ...version, endConversations: true });
+      await provoke('deploy_agent', version);
+    };
+    const takenOver = async (id: string): Promise<void> => {
+      await store.commit(db =>
+        db
+          .updateTable('conversations')
+          .set(eb => ({ lease_holder: null, lease_until: null, lease_fence: eb('lease_fence', '+', 1) }))
+          .where('id', '=', id)
+          .execute(),
+      );
+    };
+    const args = { agentId: 'busy', message: 'x' };
+    for (const interrupt of [undeployed, takenOver]) {
+      for (const operation of ['create_conversation', 'open_conversation'])
+        await Promise.all([provoke(operation, { agentId: 'busy' }), atWork().then(interrupt)]);
+      for (const operation of ['chat_with_agent', 'trace_turn', 'invoke_agent'])
+        await Promise.all([provoke(operation, args), atWork().then(interrupt)]);
+      const { conversationId } = await provoke('create_conversation', { agentId: 'busy' });
+      await Promise.all([provoke('talk_to_agent', { ...args, conversationId }), atWork().then(interrupt)]);
+      await Promise.all([
+        provoke('chat_managed', { intent: 'busy', userId: 'me', message: 'x' }),
+        atWork().then(interrupt),
+      ]);
+    }
+  };
+
   /** A person's calls of an agent, until there are no more within this minute. */
   const useUpCalls = async () => {
     const { key } = await platform.addPerson(['patchbay-user']);
@@ -428,6 +475,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('invoke_agent', call);
   await provoke('invoke_agent', { ...call, message: 'bye' });
   await provoke('invoke_agent', { ...call, context_id: `conv_${'a'.repeat(26)}` });
+  await provokeInterrupted();
   await useUpCalls();
   await provokeTasks();
   await provokeConversations();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CREATES, defineOperation, type Family } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
+import { TURN_ERRORS } from './conversation.ts';
 
 const family: Family = {
   name: 'Calls',
@@ -47,7 +48,7 @@ export const invokeAgent = defineOperation({
     attachments,
   }),
   output: z.object({ success: z.literal(true), data: answer }),
-  errors: ['forbidden', 'agent_not_found', 'conflict', 'unavailable', 'timeout'],
+  errors: ['forbidden', 'agent_not_found', ...TURN_ERRORS],
   tier: 'account',
   tool: false,
   annotations: CREATES,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
+import type { ErrorKind } from '../errors.ts';
 import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
 import { environment, limit } from './arguments.ts';
 
@@ -17,6 +18,14 @@ export const CONVERSATION_STATES = [
   'AWAITING_HUMAN',
 ] as const;
 export type ConversationState = (typeof CONVERSATION_STATES)[number];
+
+/** How a turn may end for who waits for it, besides with an answer: interrupted by somebody else, or by the platform. */
+export const TURN_ERRORS = [
+  'conflict',
+  'unavailable',
+  'timeout',
+  'cancelled',
+] as const satisfies readonly ErrorKind[];
 
 const ignoredEnvironment = z
   .string()
@@ -116,7 +125,7 @@ export const createConversation = defineOperation({
     agentId: z.string(),
     environment: z.enum(ENVIRONMENTS),
   }),
-  errors: ['agent_not_found', 'unavailable', 'timeout'],
+  errors: ['agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
@@ -140,7 +149,7 @@ export const talkToAgent = defineOperation({
     environment: ignoredEnvironment,
   }),
   output: talkResultSchema,
-  errors: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
+  errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
@@ -165,7 +174,7 @@ export const chatWithAgent = defineOperation({
     environment,
   }),
   output: talkResultSchema,
-  errors: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
+  errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
   annotations: CREATES,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
+import { TURN_ERRORS } from './conversation.ts';
 import { logPage, logSince, messageFrame, messagesPage } from './messages.ts';
 
 const family: Family = {
@@ -37,7 +38,7 @@ export const openConversation = defineOperation({
     metadata: metadata.describe('Optional. For your own program; the agent is not told'),
   }),
   output: conversation,
-  errors: ['agent_not_found', 'unavailable', 'timeout'],
+  errors: ['agent_not_found', ...TURN_ERRORS],
   tier: 'account',
   tool: false,
   annotations: CREATES,

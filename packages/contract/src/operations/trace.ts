@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CREATES, defineOperation, type Family } from '../operation.ts';
 import { environment } from './arguments.ts';
-import { talkResultSchema } from './conversation.ts';
+import { TURN_ERRORS, talkResultSchema } from './conversation.ts';
 
 const family: Family = {
   name: 'Tracing',
@@ -63,7 +63,7 @@ export const traceTurn = defineOperation({
     error: z.string().optional().describe('Why the turn failed; the steps say how far it went'),
     steps: z.array(tracedStep).describe('Empty when the message was not processed'),
   }),
-  errors: ['forbidden', 'not_found', 'agent_not_found', 'unavailable', 'timeout'],
+  errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'author',
   tool: false,
   annotations: CREATES,

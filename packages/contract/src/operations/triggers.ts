@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
 import { CREATES, DELETES, defineOperation, type Family, READS, UPDATES } from '../operation.ts';
 import { environment } from './arguments.ts';
-import { talkResult } from './conversation.ts';
+import { TURN_ERRORS, talkResult } from './conversation.ts';
 
 const family: Family = {
   name: 'Triggers',
@@ -97,7 +97,7 @@ export const chatManaged = defineOperation({
     environment,
   }),
   output: z.object({ ...talkResult, userId: z.string(), intent: z.string() }),
-  errors: ['forbidden', 'not_found', 'unavailable', 'timeout'],
+  errors: ['forbidden', 'not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
   annotations: CREATES,
