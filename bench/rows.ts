@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Target } from './load.ts';
+import { callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
 
 /** What a server process reports when it is ready. */
 interface Ready {
@@ -32,8 +33,6 @@ export interface Row {
 }
 
 const ECHO = { name: 'echo', arguments: { text: 'hello' } };
-const AGENT = 'two_rules';
-const REPLY = 'Hello to you.';
 
 export const ROWS: readonly Row[] = [
   {
@@ -66,15 +65,14 @@ export const ROWS: readonly Row[] = [
       script: 'patchbay.ts',
       args: ['agent'],
       onPostgres: engine === 'PostgreSQL',
-      call: ready =>
-        statelessCall(ready.headers, index => message({ context_id: ready.conversations?.[index] }), REPLY),
+      call: ready => conversationCall(ready.headers, ready.conversations),
     },
     {
       title: `Patchbay agent door, new conversation each call, ${engine}`,
       script: 'patchbay.ts',
       args: ['agent'],
       onPostgres: engine === 'PostgreSQL',
-      call: ready => statelessCall(ready.headers, () => message({}), REPLY),
+      call: ready => newConversationCall(ready.headers),
     },
   ]),
 ];
@@ -111,36 +109,4 @@ async function readyOf(child: ChildProcess, title: string): Promise<Ready> {
   const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
   ended.catch(() => {});
   return ready;
-}
-
-function message(more: Record<string, unknown>) {
-  return { name: AGENT, arguments: { message: 'hello', ...more } };
-}
-
-function callBody(id: number, params: object): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
-}
-
-/** A call of the stateless era (2026-07-28): everything it needs is in its own headers and `_meta`. */
-function statelessCall(
-  headers: Record<string, string> | undefined,
-  paramsOf: (index: number) => { name: string; arguments: object },
-  expects: string,
-): Pick<Target, 'headers' | 'bodyOf' | 'expects'> {
-  const version = '2026-07-28';
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
-  };
-  return {
-    headers: {
-      ...headers,
-      'MCP-Protocol-Version': version,
-      'Mcp-Method': 'tools/call',
-      'Mcp-Name': paramsOf(0).name,
-    },
-    bodyOf: id => callBody(id, { ...paramsOf(id), _meta }),
-    expects,
-  };
 }

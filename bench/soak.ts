@@ -11,6 +11,7 @@ import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
 import { pauseTrial } from '../test/crash/pause-trial.ts';
 import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
+import { measureGrowth } from './growth.ts';
 import { memoryMbOf } from './process-usage.ts';
 
 const HELP = `Long proofs: the code of the tests with a bigger number. Writes bench/results/<date>-soak-<name>.md.
@@ -18,6 +19,7 @@ const HELP = `Long proofs: the code of the tests with a bigger number. Writes be
   npm run soak -- kills        200 kills of the process during turns, 150 on SQLite and 50 on PostgreSQL
   npm run soak -- effects      100 kills of the process during calls of other servers, 75 on SQLite and 25 on PostgreSQL
   npm run soak -- pauses       100 kills while turns wait, are approved and go on; 20 of them with another node going on
+  npm run soak -- growth       turns with a million stored conversations beside an empty store, on SQLite and PostgreSQL
   npm run soak -- hostile      10 000 malformed requests at each door
   npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
   npm run soak -- slow         1 000 connections that say their request one byte at a time
@@ -42,6 +44,7 @@ const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = {
   kills,
   effects,
   pauses,
+  growth,
   hostile,
   handshakes,
   slow,
@@ -141,6 +144,49 @@ async function pauses(): Promise<Proof> {
       'of these under way at the kill': sum.underWay,
       'calls received by the server': sum.received,
     },
+    complaints,
+  };
+}
+
+/** How slow the p99 of a turn may get (performance.md), and how long anything a person asks may take. */
+const GROWTH_LIMITS = { turn: 1.2, whileRetiring: 2, askedMs: 1_000 };
+
+async function growth(): Promise<Proof> {
+  const conversations = scaled(1_000_000);
+  const figures: Record<string, number> = { 'stored conversations': conversations };
+  const complaints: string[] = [];
+  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+    await using postgres = engine === 'PostgreSQL' ? await startPostgres({ durable: true }) : undefined;
+    const grown = await withFolder(async home => {
+      const folders = { empty: join(home, 'empty'), grown: join(home, 'grown') };
+      for (const folder of Object.values(folders)) await mkdir(folder);
+      const databases = postgres && {
+        empty: await newDatabase(postgres.url, 'empty'),
+        grown: await newDatabase(postgres.url, 'grown'),
+      };
+      const tell = (text: string) => say(`growth: ${engine}, ${text}`);
+      return measureGrowth({ conversations, rounds: 10, folders, databases, say: tell });
+    });
+    const put = (what: string, value: number) => {
+      figures[`${engine}: ${what}`] = Math.round(value * 100) / 100;
+    };
+    put('p99 of a turn, times that of an empty store', grown.turn);
+    put('p99 of a conversation that starts, times that of an empty store', grown.start);
+    put('conversations retired by one job', grown.retired);
+    put('seconds that took', grown.retiringSeconds);
+    put('p99 of a turn meanwhile, times that of an empty store', grown.whileRetiring);
+    for (const [what, ms] of Object.entries(grown.asked)) {
+      put(`${what}, slowest of 5, ms`, ms);
+      if (ms > GROWTH_LIMITS.askedMs) complaints.push(`${engine}: ${what} took ${Math.round(ms)} ms`);
+    }
+    for (const figure of ['turn', 'whileRetiring'] as const) {
+      if (grown[figure] > GROWTH_LIMITS[figure])
+        complaints.push(`${engine}: ${figure} is ${grown[figure].toFixed(2)} of an empty store`);
+    }
+  }
+  return {
+    what: 'turns over 8 connections in a store with many conversations of all ages and states, by turns with an empty one on the same machine, while old ones are ended and deleted and after that',
+    figures,
     complaints,
   };
 }

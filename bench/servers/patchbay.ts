@@ -4,40 +4,7 @@ import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
 import { TOGETHER } from '../measure.ts';
-
-/** Two rules: one greets, one knows a word. */
-const AGENT_FILE = {
-  agent: 'two_rules',
-  name: 'Two rules',
-  description: 'The agent of the bench.',
-  mcp_enabled: true,
-  dictionary: { words: [{ word: 'hello', expressions: 'greeting(hello)' }] },
-  rules: {
-    behaviorGroups: [
-      {
-        name: 'talk',
-        rules: [
-          {
-            name: 'welcome',
-            actions: ['welcome'],
-            conditions: [{ type: 'actionmatcher', configs: { actions: 'CONVERSATION_START' } }],
-          },
-          {
-            name: 'answer',
-            actions: ['answer'],
-            conditions: [{ type: 'inputmatcher', configs: { expressions: 'greeting(*)' } }],
-          },
-        ],
-      },
-    ],
-  },
-  output: {
-    outputSet: [
-      { action: 'welcome', outputs: [{ valueAlternatives: [{ type: 'text', text: 'Welcome.' }] }] },
-      { action: 'answer', outputs: [{ valueAlternatives: [{ type: 'text', text: 'Hello to you.' }] }] },
-    ],
-  },
-};
+import { AGENT_FILE } from '../two-rules.ts';
 
 const door = process.argv[2];
 const home = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));

@@ -98,18 +98,24 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
         );
         const won = racers.filter((_, index) => results[index]!.status === 'fulfilled');
         expect(won.filter(({ decision }) => decision === 'undo' || decision === 'say')).toEqual([]);
-        // An expiry answers nothing: it wins where nobody else has. What is decided and has not gone on yet can be cancelled.
-        const people = won.filter(({ decision }) => decision !== 'expire');
-        const cancels = people.filter(({ decision }) => decision === 'cancel');
-        expect(cancels.length).toBeLessThanOrEqual(1);
-        expect(people.length - cancels.length).toBeLessThanOrEqual(1);
-        const isExpired = people.length === 0 && won.length > 0;
-        const winner = (cancels[0] ?? people[0])?.decision ?? (isExpired ? 'expire' : undefined);
-        const verdict =
-          winner === undefined ? undefined : winner === 'expire' ? policy : VERDICTS[winner as 'approve'];
+        const decided = await rig.store.db
+          .selectFrom('audit_entries')
+          .select('output')
+          .where('conversation_id', '=', conversationId)
+          .where('task_id', '=', 'hitl.approval')
+          .execute();
+        expect(decided.length).toBeLessThanOrEqual(1);
+        const { verdict, automated } = decided[0] ? JSON.parse(decided[0].output!) : { verdict: 'open' };
+        const people = won.filter(({ decision }) => decision === 'approve' || decision === 'reject');
+        const said = { approve: 'APPROVED', reject: 'REJECTED' }[people[0]?.decision as 'approve'];
+        expect(people.map(() => said)).toEqual(automated || isOver(verdict) ? [] : [verdict]);
+        if (automated) expect(verdict).toBe(VERDICTS[policy]);
+        // Who cancels after a decision ends the turn that is to go on.
+        const isCancelled = !isOver(verdict) && won.some(({ decision }) => decision === 'cancel');
 
         const goingOn = nodes.map(({ turns }) => turns.continueTurn(conversationId));
-        if (verdict === 'AUTO_APPROVE' && silent !== 'nowhere') {
+        const goesOn = verdict === 'APPROVED' && !isCancelled;
+        if (goesOn && silent !== 'nowhere') {
           await stuck.opened;
           await endLease(rig.store, conversationId);
           await Promise.all(nodes.map(({ turns }) => turns.continueTurn(conversationId)));
@@ -117,31 +123,25 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
         wake.open();
         await Promise.all(goingOn);
 
-        const state = STATES[verdict ?? 'open'];
+        const state = isCancelled ? 'ERROR' : STATES[verdict as keyof typeof STATES];
         expect((await rig.pauses.status(ann, conversationId)).state).toBe(state);
         const { conversationOutputs } = await rig.conversations.read(ann, {
           conversationId,
           currentStepOnly: true,
           returnDetailed: false,
         });
-        expect(conversationOutputs?.[0]?.hitlDecision).toBe(SAID[verdict ?? 'open']);
-        expect(paid).toBe(verdict === 'AUTO_APPROVE' ? 1 : 0);
-        const entries = await rig.store.db
-          .selectFrom('audit_entries')
-          .select('output')
-          .where('conversation_id', '=', conversationId)
-          .where('task_id', '=', 'hitl.approval')
-          .execute();
-        expect(entries).toHaveLength(verdict === undefined ? 0 : 1);
+        if (!isCancelled)
+          expect(conversationOutputs?.[0]?.hitlDecision).toBe(isOver(verdict) ? undefined : verdict);
+        expect(paid).toBe(goesOn ? 1 : 0);
         expect(await rig.auditBreaks(conversationId)).toEqual([]);
         const left = await rig.store.db
           .selectFrom('turn_checkpoints')
           .select('conversation_id')
           .where('conversation_id', '=', conversationId)
           .execute();
-        expect(left).toHaveLength(verdict === undefined ? 1 : 0);
+        expect(left).toHaveLength(verdict === 'open' ? 1 : 0);
         const next = { agentId: agentOf(policy), conversationId, input: 'pay' };
-        if (state === 'READY') {
+        if (state === 'READY' || state === 'ERROR') {
           expect(await say(nodes[1]!.turns, next)).toMatchObject({ status: 'PAUSED_FOR_APPROVAL' });
         } else {
           const reason = state === 'AWAITING_HUMAN' ? 'paused' : 'not_active';
@@ -153,21 +153,16 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
   });
 });
 
-const VERDICTS = { approve: 'AUTO_APPROVE', reject: 'AUTO_REJECT', cancel: 'ABORT' } as const;
+/** What each policy decides when nobody has. */
+const VERDICTS = { AUTO_APPROVE: 'APPROVED', AUTO_REJECT: 'REJECTED', ABORT: 'CANCELLED' } as const;
 const STATES = {
-  AUTO_APPROVE: 'READY',
-  AUTO_REJECT: 'READY',
-  ABORT: 'EXECUTION_INTERRUPTED',
+  APPROVED: 'READY',
+  REJECTED: 'READY',
+  CANCELLED: 'EXECUTION_INTERRUPTED',
   open: 'AWAITING_HUMAN',
 } as const;
 
-/** What is left of the decision in the turn: also where the node that went on first fell silent. */
-const SAID = {
-  AUTO_APPROVE: 'APPROVED',
-  AUTO_REJECT: 'REJECTED',
-  ABORT: undefined,
-  open: undefined,
-} as const;
+const isOver = (verdict: string) => verdict === 'CANCELLED' || verdict === 'open';
 
 const agentOf = (policy: string) => `pay-${policy.toLowerCase().replace('_', '-')}`;
 

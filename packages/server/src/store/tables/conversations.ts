@@ -286,7 +286,13 @@ function activeWith(eb: Rows, of: ConversationsOf): Expression<SqlBool> {
     eb('agent_version', '>=', since),
     eb('agent_version', '<=', agentVersion),
     eb('environment', '=', environment),
-    eb('state', 'not in', ['ENDED', 'AWAITING_HUMAN'] satisfies ConversationState[]),
+    // Named one by one, which an index can be searched with.
+    eb('state', 'in', [
+      'READY',
+      'ERROR',
+      'IN_PROGRESS',
+      'EXECUTION_INTERRUPTED',
+    ] satisfies ConversationState[]),
     eb.not(eb.exists(others)),
   ]);
 }
@@ -409,12 +415,16 @@ function oldOnes(
   states: readonly ConversationState[],
   before: number,
 ) {
-  return query
-    .select('conversations.id')
-    .where('state', 'in', states)
-    .where('updated_at', '<', before)
-    .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
-    .limit(RETIRE_AT_ONCE);
+  return (
+    query
+      .select('conversations.id')
+      // Agent by agent, as the index has them; the row of an agent outlives it.
+      .where('agent_id', 'in', eb => eb.selectFrom('agents').select('agents.id'))
+      .where('state', 'in', states)
+      .where('updated_at', '<', before)
+      .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
+      .limit(RETIRE_AT_ONCE)
+  );
 }
 
 export async function findConversation(db: Db, id: string): Promise<ConversationRecord | undefined> {
@@ -548,7 +558,11 @@ export async function listConversations(
   const { state } = filter;
   if (state === 'IN_PROGRESS')
     query = query.where(eb =>
-      eb.or([eb('conversations.lease_until', '>', NOW), eb('conversations.state', '=', state)]),
+      eb.or([
+        // Said twice over, for the index of the few rows that are leased.
+        eb.and([eb('conversations.lease_holder', 'is not', null), eb('conversations.lease_until', '>', NOW)]),
+        eb('conversations.state', '=', state),
+      ]),
     );
   else if (state !== undefined) {
     query = query

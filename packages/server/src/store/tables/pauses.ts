@@ -1,3 +1,4 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
@@ -63,13 +64,18 @@ export async function findPause(db: Db, id: string): Promise<Pause | undefined> 
   return row && toPause(row);
 }
 
+/** Not by its state: the indexes hold those that nobody has decided, among any number that are over. */
+function isOpen(eb: ExpressionBuilder<Schema, 'pauses'>): Expression<SqlBool> {
+  return eb('decided_at', 'is', null);
+}
+
 /** What the conversation waits for. */
 export async function findOpenPause(db: Db, conversationId: string): Promise<Pause | undefined> {
   const row = await db
     .selectFrom('pauses')
     .selectAll()
     .where('conversation_id', '=', conversationId)
-    .where('state', '=', 'open' satisfies PauseState)
+    .where(isOpen)
     .executeTakeFirst();
   return row && toPause(row);
 }
@@ -106,7 +112,7 @@ export async function listOpenPauses(
   const rows = await db
     .selectFrom('pauses')
     .selectAll()
-    .where('state', '=', 'open' satisfies PauseState)
+    .where(isOpen)
     .$if(scope.kind === 'owned', query =>
       query.where('user_id', '=', scope.kind === 'owned' ? scope.ownerId : ''),
     )
