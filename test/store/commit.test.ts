@@ -106,7 +106,8 @@ describe('commit on postgres', () => {
         await rename(db, second);
       });
     await Promise.all([crossing('a', 'b'), crossing('b', 'a')]);
-    expect(runs).toBe(3);
+    // The server breaks off one of the two, or both.
+    expect(runs).toBeGreaterThanOrEqual(3);
   });
 
   it('gives up after five attempts, and repeats nothing that failed for another reason', async () => {

@@ -33,9 +33,12 @@ export const lintAgent = defineOperation({
   description:
     'Says what in an agent can never do anything, or is not there: rules that never fire, outputs that are never said, actions nobody hears, words no rule asks for, references to nothing. Takes a saved agent by its id, or an agent file; both get the same answer.',
   input: z.object({
-    agentId: z.string().optional().describe('Id of the agent; this or file'),
+    agentId: z.string().optional().describe('Optional. Id of the agent; this or file'),
     version: latestVersion,
-    file: z.record(z.string(), z.unknown()).optional().describe('The agent file as JSON; this or agentId'),
+    file: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Optional. The agent file as JSON; this or agentId'),
   }),
   output: z.object({
     agentId: z.string(),

@@ -112,6 +112,9 @@ export type OpenedSecret =
   | { readonly kind: 'absent' }
   | { readonly kind: 'not-allowed' };
 
+/** Each one more means that the key was rotated in that moment. */
+const MAX_LOCK_ATTEMPTS = 20;
+
 export function createVault(deps: {
   readonly store: Store;
   readonly clock: Clock;
@@ -174,12 +177,13 @@ export function createVault(deps: {
 
   /** The data key for what is stored now, held until the unit ends; made when there is none. */
   async function currentDataKey(db: Db, current: VaultKey): Promise<DataKey> {
-    const locked = await lockCurrentDataKey(db);
-    if (locked) return openDataKey(locked, current);
-    await insertNewDataKey(db, current);
-    const made = await lockCurrentDataKey(db);
-    if (made) return openDataKey(made, current);
-    throw new Fault('no_data_key', 'There is no current data key right after one was made.');
+    for (let attempt = 0; attempt < MAX_LOCK_ATTEMPTS; attempt++) {
+      const locked = await lockCurrentDataKey(db);
+      if (locked) return openDataKey(locked, current);
+      // There is none yet, or a rotation that this unit waited for has just put another one in its place.
+      await insertNewDataKey(db, current);
+    }
+    throw new Fault('no_data_key', 'The current data key changed each time it was asked for.');
   }
 
   async function insertNewDataKey(db: Db, current: VaultKey): Promise<void> {
