@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { parseDocumentUri } from '@patchbay/contract/ids';
-import { type Context, defaultOperators, type FilterImplOptions, Liquid } from 'liquidjs';
+import {
+  type Context,
+  defaultOperators,
+  type Emitter,
+  evalToken,
+  type FilterImplOptions,
+  Liquid,
+  type Token,
+  TokenKind,
+} from 'liquidjs';
 
 type FilterHandler = Exclude<FilterImplOptions, { readonly raw: boolean }>;
 
@@ -95,6 +104,7 @@ export function createEngine(): Liquid {
   });
   // These read other templates, and there are none to read.
   for (const tag of ['include', 'render', 'layout', 'block']) delete engine.tags[tag];
+  for (const name of ['for', 'tablerow']) engine.registerTag(name, chargedLoop(engine.tags[name]!));
   // Chance is not a template's to use.
   delete engine.filters.sample;
   for (const [name, filter] of Object.entries(OWN_FILTERS)) engine.registerFilter(name, filter);
@@ -102,6 +112,24 @@ export function createEngine(): Liquid {
     engine.registerFilter(name, charged(name, typeof filter === 'function' ? filter : filter.handler));
   }
   return engine;
+}
+
+type TagClass = Liquid['tags'][string];
+
+/** A loop, with the list of its members charged that the library makes of an object before the first one, however few it is for. */
+function chargedLoop(Loop: TagClass): TagClass {
+  const { render } = Loop.prototype as { render(context: Context, emitter: Emitter): unknown };
+  return class extends Loop {
+    declare collection: Token;
+    override *render(context: Context, emitter: Emitter): Generator<unknown, unknown, unknown> {
+      if (this.collection.kind === TokenKind.PropertyAccess) {
+        const members = yield evalToken(this.collection, context);
+        if (typeof members === 'object' && members !== null)
+          context.memoryLimit.use(Object.keys(members).length);
+      }
+      return yield render.call(this, context, emitter);
+    }
+  };
 }
 
 /** Has the library charge what it measures itself. Its own unit is one character or one member of a list. */

@@ -197,6 +197,16 @@ describe('a template that costs too much', () => {
       '{% if context.long contains context.part %}x{% endif %}',
       'steps',
     ],
+    [
+      'lists made of large objects again and again',
+      '{% for i in (1..99999) %}{% for member in context.members limit: 1 %}{% endfor %}{% endfor %}',
+      'steps',
+    ],
+    [
+      'tables made of large objects again and again',
+      '{% for i in (1..99999) %}{% tablerow member in context.members limit: 1 %}{% endtablerow %}{% endfor %}',
+      'steps',
+    ],
     ['long texts looked for backwards', '{{ context.long | remove_last: context.part }}', 'steps'],
     ['long texts looked for in lists', '{{ context.long | split: context.parts }}', 'steps'],
     [
@@ -212,6 +222,7 @@ describe('a template that costs too much', () => {
       long: half.repeat(4),
       part: `${half}b${half}`,
       parts: [half, 'b', half],
+      members: Object.fromEntries(Array.from({ length: 20_000 }, (_member, i) => [`m${i}`, i])),
     };
     const from = performance.now();
     const error = await failureOf(template, context);
