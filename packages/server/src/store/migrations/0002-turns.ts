@@ -45,6 +45,7 @@ export const turns: Migration = {
         decided_by ${text},
         decided_at ${int}
       ) ${tableEnd}`,
+      sql`create index pauses_of_conversation on pauses (conversation_id)`,
       // One conversation waits for one thing at a time.
       sql`create unique index pauses_by_conversation on pauses (conversation_id) where decided_at is null`,
       sql`create index pauses_by_opening on pauses (opened_at) where decided_at is null`,

@@ -9,6 +9,7 @@ export const deployment: Migration = {
       sql`alter table agents add column revision ${int} not null default 0`,
       sql`alter table document_versions add column compatible_from ${int}`,
       sql`alter table deployments add column compatible_from ${int}`,
+      sql`create index deployments_by_agent on deployments (agent_id)`,
 
       sql`create table agent_triggers (
         intent ${text} not null primary key,
