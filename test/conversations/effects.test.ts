@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepTools, TurnMemory } from '../../packages/server/src/agents/step/step.ts';
 import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
+import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import { endActiveConversations } from '../../packages/server/src/store/tables/conversations.ts';
 import { beginToAct } from '../../packages/server/src/store/tables/turn-checkpoints.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type Rig,
   refusalOf,
   say,
+  startAgain,
   startRig,
 } from './setup.ts';
 
@@ -420,6 +422,36 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     expect(toRefusalError(refusal)).toMatchObject({ kind: error.kind, message: error.message });
     expect(world.count).toBe(1);
     expect(never.aborted).toBe(false);
+  });
+});
+
+describe('a turn that would write down very much again and again', () => {
+  it('is stopped, and its conversation goes on', async () => {
+    await using rig = await startRig('sqlite');
+    let much = 'x'.repeat(40_000_000);
+    const stepTypes = STEP_TYPES.map(type => ({
+      type: type.type,
+      compile: async (...given: Parameters<typeof type.compile>) => {
+        const real = await type.compile(...given);
+        return {
+          ...real,
+          acts: true,
+          run: (memory: TurnMemory, tools: StepTools) => {
+            memory.calls.much = much;
+            return real.run(memory, tools);
+          },
+        };
+      },
+    }));
+    const { turns } = startAgain(rig, { stepTypes });
+    const { conversationId } = await say(rig.turns, {});
+    expect(await errorOf(say(turns, { conversationId, input: 'hours' }))).toMatchObject({
+      message: expect.stringContaining('steps of work'),
+    });
+    much = 'x';
+    expect(await say(turns, { conversationId, input: 'hours' })).toMatchObject({
+      conversationState: 'READY',
+    });
   });
 });
 

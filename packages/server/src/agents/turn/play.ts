@@ -43,6 +43,9 @@ export const CUT_OFF_TASK = 'turn';
 
 export type StepFailure = NonNullable<StepsRun['failure']>;
 
+/** So many characters of a checkpoint are written in a step of work. */
+const WRITTEN_A_STEP = 50;
+
 /** The step of the conversation that is being played. */
 interface Running {
   readonly index: number;
@@ -196,7 +199,7 @@ export class Play {
       enter: (task: { index: number; acts: boolean }) =>
         this.journal.enter(
           { stepIndex: index, taskIndex: task.index },
-          task.acts ? JSON.stringify(this.checkpointAt(running, task.index)) : undefined,
+          task.acts ? this.writeCheckpoint(running, task.index) : undefined,
         ),
       record: (entry: AuditEntry) => this.audit.push(entry),
     };
@@ -254,6 +257,13 @@ export class Play {
   private unsaid({ input, context }: RunningMemory): TurnMessage {
     const isOver = input !== undefined || isSecretInput(context);
     return isOver ? { ...this.message, input: undefined } : this.message;
+  }
+
+  /** What calls have answered may be long, and is written down before each task that may act. */
+  private writeCheckpoint(running: Running, task: number): string {
+    const text = JSON.stringify(this.checkpointAt(running, task));
+    this.tools.budget.work(text.length / WRITTEN_A_STEP);
+    return text;
   }
 
   private checkpointAt({ index, memory, before }: Running, task: number): TurnCheckpoint {

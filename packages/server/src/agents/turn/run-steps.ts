@@ -19,7 +19,7 @@ export interface StepsPlace {
   readonly from: number;
   /** Under which lease: entries of a turn that was undone keep their ids for themselves. */
   readonly fence: number;
-  /** Told before each task runs. */
+  /** Told before each task runs. Throws a `PlatformError` when the turn may use up no more. */
   enter(task: { readonly index: number; readonly acts: boolean }): void;
   /** Told of each task that ran. */
   record(entry: AuditEntry): void;
@@ -42,12 +42,12 @@ export async function runSteps(
   for (const [taskIndex, step] of agent.steps.entries()) {
     if (taskIndex < place.from) continue;
     signal.throwIfAborted();
-    place.enter({ index: taskIndex, acts: step.compiled.acts === true });
     memory.workflowId = step.workflowId;
     const before = capture(memory);
     const startedAt = clock.now();
     let result: StepResult = 'stop';
     try {
+      place.enter({ index: taskIndex, acts: step.compiled.acts === true });
       const running = step.compiled.run(memory, tools);
       result = typeof running === 'string' ? running : await unlessAborted(running, signal);
     } catch (cause) {
