@@ -52,6 +52,11 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
       },
     },
   }),
+  trace_turn: answers => ({
+    agentId: 'demo',
+    conversationId: answers('create_conversation').conversationId,
+    message: 'How do I connect a client?',
+  }),
   export_agent: () => ({ agentId: 'parrot' }),
   import_agent: answers => ({ file: answers('export_agent') }),
   create_agent: () => ({
