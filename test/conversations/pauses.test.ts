@@ -184,6 +184,19 @@ describe.each(engines)('a turn that waits for a person on %s', (engine: EngineNa
     expect(await rig.store.db.selectFrom('turn_checkpoints').select('attempts').execute()).toEqual([]);
   });
 
+  it('does not type when it goes on: nobody listens, and jobs wait for its worker', async () => {
+    const file = await payFile();
+    const slow = {
+      action: 'pay',
+      outputs: [{ valueAlternatives: [{ type: 'text', text: 'Paid.', delay: 10_000 }] }],
+    };
+    await rig.agentFiles.deploy(ann, { ...file, output: { outputSet: [slow] } });
+    const { conversationId } = await pay();
+    await decide(conversationId);
+    await rig.turns.continueTurn(conversationId);
+    expect(await textsOf(conversationId)).toEqual(['Paid.']);
+  }, 8_000);
+
   it('is cancelled also when it was approved and has not gone on yet', async () => {
     const { conversationId } = await pay();
     await decide(conversationId);

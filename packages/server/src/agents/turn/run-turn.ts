@@ -80,7 +80,8 @@ export async function runTurn(
   const play = new Play(deps, claim, message, journal, keeper.signal, explain);
   try {
     await play.run(agent);
-    if (!play.failure) await speak(deps, play.answering.output, reader, keeper.signal);
+    // Nobody listens to a turn that goes on by itself, and the worker it has is everybody's.
+    if (!play.failure && !claim.resumed) await speak(deps, play.answering.output, reader, keeper.signal);
     keeper.signal.throwIfAborted();
     await keeper.stop();
     const answer = await commitTurn(deps, claim, journal, play);
