@@ -309,7 +309,7 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
       summary: 'May requests be sent here?',
       security: [],
       responses: {
-        200: answers('They may', 'application/json', statusSchema('ready')),
+        200: answers('They may', 'application/json', readySchema()),
         503: answers('Its database does not answer', 'application/json', statusSchema('unready')),
       },
     },
@@ -348,6 +348,19 @@ function answers(description: string, type: string, schema: JsonSchema): Json {
 
 function statusSchema(status: string): JsonSchema {
   return { type: 'object', properties: { status: { const: status } }, required: ['status'] };
+}
+
+function readySchema(): JsonSchema {
+  const agentsInErrorCount = {
+    type: 'integer',
+    minimum: 0,
+    description: 'Agents with a deployed version that cannot run; they stop nobody else',
+  };
+  return {
+    type: 'object',
+    properties: { status: { const: 'ready' }, agentsInErrorCount },
+    required: ['status', 'agentsInErrorCount'],
+  };
 }
 
 function distinct<T>(items: readonly T[]): T[] {

@@ -69,8 +69,9 @@ import { createJobs } from './store/jobs.ts';
 import { openStore, type StoreOptions } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 import { hasAgents } from './store/tables/agents.ts';
+import { countAgentsInError } from './store/tables/deployments.ts';
 import { findOrInsertServerSecret } from './store/tables/server-secrets.ts';
-import { findFirstUser, type User } from './store/tables/users.ts';
+import type { User } from './store/tables/users.ts';
 
 /** What tests replace. Nothing outside is ambient (architecture, idea 10). */
 export interface PlatformOverrides {
@@ -168,7 +169,7 @@ export async function createPlatform(
   await store.commit(db => beginAudit(db, chain, clock.now()));
   const audit = createAudit({ store, clock, chain });
 
-  const metrics = createMetrics();
+  const metrics = createMetrics(store);
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
   const announce = createAnnouncer({ store, logger: part('news') });
   const vault = createVault({ store, clock, logger: part('vault'), keys: options.vaultKeys });
@@ -324,7 +325,7 @@ export async function createPlatform(
       authOff: config.auth === 'off',
       localOwner: { token: options.localOwnerToken, userId: owner.id, roles: owner.roles },
     }),
-    isReady: () => findFirstUser(store.db).then(Boolean, () => false),
+    readiness: () => readinessOf(store),
   });
 
   /** What the first start does by itself is the owner's, as if they had asked for it. */
@@ -403,6 +404,15 @@ export async function createPlatform(
 const conversationIdOf = (payload: unknown) => (payload as { conversationId: string }).conversationId;
 const idOf = (payload: unknown) => (payload as { id: string }).id;
 const pauseIdOf = (payload: unknown) => (payload as { pauseId: string }).pauseId;
+
+/** A database that does not answer makes a node unready; agents that cannot run are told, and stop nobody else's. */
+async function readinessOf({ db }: Store): Promise<{ readonly agentsInErrorCount: number } | undefined> {
+  try {
+    return { agentsInErrorCount: await countAgentsInError(db) };
+  } catch {
+    return undefined;
+  }
+}
 
 function ownerPrincipal(owner: User): Principal {
   return {

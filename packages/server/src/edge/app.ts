@@ -50,16 +50,18 @@ export function createHttpApp(deps: {
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
   readonly maxBodyBytes: number;
-  readonly isReady: () => Promise<boolean>;
+  /** `undefined` when requests had better go elsewhere (platform.md 1.6). */
+  readonly readiness: () => Promise<{ readonly agentsInErrorCount: number } | undefined>;
 }): Hono<Env> {
   const { logger, hostCheck, authenticator, metrics, operations, operatorEndpoint, agentEndpoint } = deps;
   const app = new Hono<Env>();
 
   // Probes come first: they carry no credential and an address of the cluster's as Host (B-07).
   app.get('/healthz', c => c.json({ status: 'ok' }));
-  app.get('/readyz', async c =>
-    (await deps.isReady()) ? c.json({ status: 'ready' }) : c.json({ status: 'unready' }, 503),
-  );
+  app.get('/readyz', async c => {
+    const readiness = await deps.readiness();
+    return readiness ? c.json({ status: 'ready', ...readiness }) : c.json({ status: 'unready' }, 503);
+  });
 
   app.use(async (c, next) => {
     const { headers } = c.req.raw;

@@ -1,6 +1,9 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EventOrigin, HeardEvent } from '../kernel/events.ts';
 import type { JobOutcome } from '../store/jobs.ts';
+import type { Store } from '../store/store.ts';
+import { countDeployments } from '../store/tables/deployments.ts';
+import { countOpenPauses } from '../store/tables/pauses.ts';
 
 export type Door = 'operator' | 'agent' | 'rest' | 'other';
 
@@ -16,12 +19,12 @@ export interface Metrics {
   event(kind: HeardEvent['kind'], origin: EventOrigin): void;
   /** A run of a job of the table. */
   job(kind: string, outcome: JobOutcome): void;
-  /** Prometheus text. */
+  /** Prometheus text; asks the database what is there now. */
   render(): Promise<string>;
   readonly contentType: string;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -71,6 +74,25 @@ export function createMetrics(): Metrics {
     help: 'Runs of jobs on this node, by kind and how they ended',
     labelNames: ['kind', 'outcome'],
     registers,
+  });
+  new Gauge({
+    name: 'patchbay_deployments',
+    help: 'Versions of agents that are deployed, by environment and status; ERROR: it cannot run as it is deployed',
+    labelNames: ['environment', 'status'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { environment, status, count } of await countDeployments(db))
+        this.set({ environment, status }, count);
+    },
+  });
+  new Gauge({
+    name: 'patchbay_pauses_open',
+    help: 'Turns that wait for a person',
+    registers,
+    async collect() {
+      this.set(await countOpenPauses(db));
+    },
   });
   return {
     request: (door, status) => requests.inc({ door, status: String(status) }),

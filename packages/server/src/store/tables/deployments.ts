@@ -157,6 +157,33 @@ export async function findDeployment(
   return row && toDeployment(row);
 }
 
+/** How many agents have a deployed version that cannot run, as far as it is noted. */
+export async function countAgentsInError(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('deployments')
+    .select(eb => eb.fn.count<number | string>('agent_id').distinct().as('count'))
+    .where('status', '=', 'ERROR' satisfies DeploymentStatus)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** How many deployments there are in each environment and state. */
+export async function countDeployments(
+  db: Db,
+): Promise<readonly (Pick<Deployment, 'environment' | 'status'> & { readonly count: number })[]> {
+  const rows = await db
+    .selectFrom('deployments')
+    .select(['environment', 'status'])
+    .select(eb => eb.fn.countAll<number | string>().as('count'))
+    .groupBy(['environment', 'status'])
+    .execute();
+  return rows.map(({ environment, status, count }) => ({
+    environment: environment as Environment,
+    status: status as DeploymentStatus,
+    count: Number(count),
+  }));
+}
+
 /** Every deployment of these agents; of one agent and environment the latest version first. */
 export async function listDeploymentsOf(db: Db, agentIds: readonly string[]): Promise<Deployment[]> {
   if (agentIds.length === 0) return [];

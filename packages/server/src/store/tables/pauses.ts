@@ -103,6 +103,16 @@ export async function closePause(
   return row !== undefined;
 }
 
+/** How many turns wait for a person. */
+export async function countOpenPauses(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('pauses')
+    .select(eb => eb.fn.countAll<number | string>().as('count'))
+    .where(isOpen)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Those that wait longest first. */
 export async function listOpenPauses(
   db: Db,
