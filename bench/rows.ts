@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Target } from './load.ts';
-import { callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
+import { AGENT, callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
 
 /** What a server process reports when it is ready. */
 interface Ready {
@@ -36,6 +36,12 @@ const ECHO = { name: 'echo', arguments: { text: 'hello' } };
 
 export const ROWS: readonly Row[] = [
   {
+    title: 'node:http with a raw fetch in each call',
+    script: 'node-http.ts',
+    args: ['fetching'],
+    call: () => ({ headers: {}, bodyOf: id => callBody(id, ECHO), expects: 'hello' }),
+  },
+  {
     title: 'node:http, no MCP library',
     script: 'node-http.ts',
     call: () => ({ headers: {}, bodyOf: id => callBody(id, ECHO), expects: 'hello' }),
@@ -58,6 +64,35 @@ export const ROWS: readonly Row[] = [
     args: ['operator'],
     call: ready =>
       statelessCall(ready.headers, () => ({ name: 'list_docs', arguments: {} }), 'getting-started'),
+  },
+  {
+    title: 'Patchbay operator door, deploy_agent',
+    script: 'patchbay.ts',
+    args: ['deploy'],
+    call: ready =>
+      statelessCall(
+        ready.headers,
+        () => ({ name: 'deploy_agent', arguments: { agentId: AGENT, version: 1 } }),
+        'READY',
+      ),
+  },
+  {
+    title: 'Patchbay agent door, durable turn with a property, SQLite',
+    script: 'patchbay.ts',
+    args: ['property'],
+    call: ready => conversationCall(ready.headers, ready.conversations),
+  },
+  {
+    title: 'Patchbay agent door, durable turn with an HTTP call, SQLite',
+    script: 'patchbay.ts',
+    args: ['httpcalls'],
+    call: ready => conversationCall(ready.headers, ready.conversations),
+  },
+  {
+    title: 'Patchbay REST, a turn that waits, its approval and its end, SQLite',
+    script: 'patchbay.ts',
+    args: ['approve'],
+    call: () => ({ headers: {}, bodyOf: () => '{}', expects: 'READY' }),
   },
   ...(['SQLite', 'PostgreSQL'] as const).flatMap((engine): Row[] => [
     {

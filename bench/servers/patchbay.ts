@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
 import { TOGETHER } from '../measure.ts';
-import { AGENT_FILE } from '../two-rules.ts';
+import { AGENT, AGENT_FILE } from '../two-rules.ts';
+import { startUpstream } from './upstream.ts';
 
 const door = process.argv[2];
 const home = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
@@ -13,6 +17,7 @@ const platform = await startPatchbay({
     PATCHBAY_DATA_DIR: home,
     PATCHBAY_PORT: '0',
     PATCHBAY_AGENT_DOOR_RATE: '0',
+    PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1',
     PATCHBAY_DATABASE_URL: process.env.BENCH_DATABASE_URL || undefined,
   },
   home,
@@ -32,9 +37,57 @@ const { key } = await client.call('create_key', { scopes: ['agents', 'operator']
 const headers = { Authorization: `Bearer ${key}` };
 
 if (door === 'operator') process.send?.({ url: platform.operatorUrl, headers });
-else {
-  const { agentId } = await client.call('deploy_agent_file', { file: AGENT_FILE });
+else if (door === 'deploy') {
+  await client.call('deploy_agent_file', { file: AGENT_FILE });
+  process.send?.({ url: platform.operatorUrl, headers });
+} else {
+  const upstream = door === 'httpcalls' ? await startUpstream() : '';
+  const { agentId } = await client.call('deploy_agent_file', { file: agentFileFor(door, upstream) });
   const starting = Array.from({ length: TOGETHER }, () => client.call('create_conversation', { agentId }));
   const conversations = (await Promise.all(starting)).map(({ conversationId }) => conversationId);
-  process.send?.({ url: platform.agentUrl(agentId), headers, conversations });
+  const url = door === 'approve' ? await startApprovals(conversations) : platform.agentUrl(agentId);
+  process.send?.({ url, headers, conversations });
+}
+
+/** The agent of the bench, with one thing more in each turn. */
+function agentFileFor(what: string | undefined, upstream: string): Record<string, unknown> {
+  if (what === 'property') {
+    const setProperties = [
+      { name: 'said', valueString: '{{ memory.current.input }}', scope: 'conversation' },
+    ];
+    return { ...AGENT_FILE, property: { setOnActions: [{ actions: ['answer'], setProperties }] } };
+  }
+  if (what === 'httpcalls') {
+    const call = { name: 'ask', actions: ['answer'], saveResponse: true, responseObjectName: 'asked' };
+    const httpCalls = [{ ...call, request: { method: 'GET', path: '/' } }];
+    return { ...AGENT_FILE, httpcalls: { targetServerUrl: upstream, httpCalls } };
+  }
+  if (what !== 'approve') return AGENT_FILE;
+  const [group] = AGENT_FILE.rules.behaviorGroups;
+  const rules = group!.rules.map(rule =>
+    rule.name === 'answer' ? { ...rule, actions: [...rule.actions, 'PAUSE_CONVERSATION'] } : rule,
+  );
+  return { ...AGENT_FILE, rules: { behaviorGroups: [{ ...group, rules }] } };
+}
+
+/** Answers when a message has waited for a person, was approved, and its turn has ended: three REST calls or more. */
+async function startApprovals(conversations: readonly string[]): Promise<string> {
+  const free = [...conversations];
+  const server = createServer((request, response) => {
+    request.resume().on('end', async () => {
+      const conversationId = free.pop()!;
+      await client.call('talk_to_agent', { agentId: AGENT, conversationId, message: 'hello' });
+      await client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
+      for (;;) {
+        const { conversationState } = await client.call('read_conversation', { conversationId });
+        if (conversationState === 'READY') break;
+        await new Promise(resolve => setTimeout(resolve, 1));
+      }
+      free.push(conversationId);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 5 }).end('READY');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
