@@ -13,6 +13,7 @@ import { pauseTrial } from '../test/crash/pause-trial.ts';
 import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
 import { measureGrowth } from './growth.ts';
 import { memoryMbOf } from './process-usage.ts';
+import { AGENT_FILE } from './two-rules.ts';
 
 const HELP = `Long proofs: the code of the tests with a bigger number. Writes bench/results/<date>-soak-<name>.md.
 
@@ -20,6 +21,7 @@ const HELP = `Long proofs: the code of the tests with a bigger number. Writes be
   npm run soak -- effects      100 kills of the process during calls of other servers, 75 on SQLite and 25 on PostgreSQL
   npm run soak -- pauses       100 kills while turns wait, are approved and go on; 20 of them with another node going on
   npm run soak -- growth       turns with a million stored conversations beside an empty store, on SQLite and PostgreSQL
+  npm run soak -- agents       1 000 deployed agents: start, memory, lists, first words of each
   npm run soak -- hostile      10 000 malformed requests at each door
   npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
   npm run soak -- slow         1 000 connections that say their request one byte at a time
@@ -45,6 +47,7 @@ const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = {
   effects,
   pauses,
   growth,
+  agents,
   hostile,
   handshakes,
   slow,
@@ -189,6 +192,66 @@ async function growth(): Promise<Proof> {
     figures,
     complaints,
   };
+}
+
+/** What an installation with many agents may cost (performance.md: start and memory at rest), and how long a list may take. */
+const AGENTS_LIMITS = { startMs: 2_000, restMb: 250, listMs: 500 };
+
+async function agents(): Promise<Proof> {
+  return withFolder(async dataDir => {
+    const env = { PATCHBAY_LOG_LEVEL: 'error', PATCHBAY_AGENT_DOOR_RATE: '0' };
+    const count = scaled(1_000);
+    const first = await startPlatformProcess({ dataDir, env });
+    const names = Array.from({ length: count }, (_, index) => `agent_${index}`);
+    await inParallel(8, names, async agent => {
+      await first.client.call('deploy_agent_file', { file: { ...AGENT_FILE, agent, name: agent } });
+    });
+    first.process.kill('SIGTERM');
+    await once(first.process, 'exit');
+
+    const began = performance.now();
+    const platform = await startPlatformProcess({ dataDir, env });
+    const startMs = performance.now() - began;
+    const { client } = platform;
+    const took = async (ask: () => Promise<unknown>) => {
+      const asked = performance.now();
+      await ask();
+      return performance.now() - asked;
+    };
+    const restMb = memoryOf(platform);
+    const lists = {
+      'list_agents, ms': await took(() => client.call('list_agents', {})),
+      'discover_agents, ms': await took(() => client.call('discover_agents', { filter: 'agent_99' })),
+      'list_agent_configs, ms': await took(() => client.call('list_agent_configs', { limit: 100 })),
+    };
+    let slowest = 0;
+    for (const agentId of names) {
+      const ms = await took(() => client.call('chat_with_agent', { agentId, message: 'hello' }));
+      slowest = Math.max(slowest, ms);
+    }
+    const spokenMb = memoryOf(platform);
+    platform.process.kill('SIGTERM');
+    await once(platform.process, 'exit');
+    const rounded = (value: number) => Math.round(value);
+    return {
+      what: 'an installation with many deployed agents: a start, lists, and a first message to each of them',
+      figures: {
+        'deployed agents': count,
+        'start to ready, ms': rounded(startMs),
+        'memory at rest, MB': restMb,
+        ...Object.fromEntries(Object.entries(lists).map(([what, ms]) => [what, rounded(ms)])),
+        'slowest first message to an agent, ms': rounded(slowest),
+        'memory when all have been talked to, MB': spokenMb,
+      },
+      complaints: [
+        ...(startMs > AGENTS_LIMITS.startMs ? [`the start took ${rounded(startMs)} ms`] : []),
+        ...(restMb > AGENTS_LIMITS.restMb ? [`${restMb} MB at rest`] : []),
+        ...Object.entries(lists).flatMap(([what, ms]) =>
+          ms > AGENTS_LIMITS.listMs ? [`${what}: ${rounded(ms)}`] : [],
+        ),
+      ],
+    };
+  });
 }
 
 async function hostile(): Promise<Proof> {
