@@ -50,7 +50,8 @@ export const turns: Migration = {
       sql`create unique index pauses_by_conversation on pauses (conversation_id) where decided_at is null`,
       sql`create index pauses_by_opening on pauses (opened_at) where decided_at is null`,
       sql`create index pauses_by_user on pauses (user_id, opened_at) where decided_at is null`,
-      // Those of a state, and those that are old, without reading the others.
+      // Those of a state, and those that are old, without reading the others. Every turn writes it, so it takes another one's place.
+      sql`drop index conversations_by_agent`,
       sql`create index conversations_by_agent_and_state on conversations (agent_id, state, updated_at)`,
     ];
     for (const statement of statements) await statement.execute(db);

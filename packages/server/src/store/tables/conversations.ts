@@ -1,5 +1,5 @@
 import type { Environment } from '@patchbay/contract/environments';
-import type { ConversationState } from '@patchbay/contract/operations/conversation';
+import { CONVERSATION_STATES, type ConversationState } from '@patchbay/contract/operations/conversation';
 import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
@@ -533,50 +533,74 @@ export async function findConversationState(
 /** Latest first. */
 export async function listConversations(
   db: Db,
-  filter: {
-    readonly agentId: string;
-    readonly scope: Scope;
-    readonly agentVersion?: number | undefined;
-    /** As readers are shown it. */
-    readonly state?: ConversationState | undefined;
-    readonly limit: number;
-  },
+  filter: ConversationFilter,
 ): Promise<DescribedConversation[]> {
-  let query = db
+  const { scope, state, limit } = filter;
+  if (scope.kind === 'owned' || state !== undefined) {
+    return listSome(db, filter, isShownAs(state), limit);
+  }
+  // The index has an agent's conversations state by state: another one by time alone would be written by every turn.
+  const lists = [];
+  for (const stored of CONVERSATION_STATES) {
+    lists.push(await listSome(db, filter, eb => eb('conversations.state', '=', stored), limit));
+  }
+  const isLater = (one: DescribedConversation, other: DescribedConversation) =>
+    other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : 1);
+  return lists.flat().toSorted(isLater).slice(0, limit);
+}
+
+export interface ConversationFilter {
+  readonly agentId: string;
+  readonly scope: Scope;
+  readonly agentVersion?: number | undefined;
+  /** As readers are shown it. */
+  readonly state?: ConversationState | undefined;
+  readonly limit: number;
+}
+
+/** A leased conversation is shown as being in progress, whatever its stored state. */
+function isShownAs(state: ConversationState | undefined): (eb: Rows) => Expression<SqlBool> {
+  if (state === undefined) return eb => eb.lit(true);
+  if (state === 'IN_PROGRESS') {
+    return eb =>
+      eb.or([
+        // Said twice over, for the index of the few rows that are leased.
+        eb.and([eb('conversations.lease_holder', 'is not', null), eb('conversations.lease_until', '>', NOW)]),
+        eb('conversations.state', '=', state),
+      ]);
+  }
+  return eb =>
+    eb.and([
+      eb('conversations.state', '=', state),
+      eb.or([eb('conversations.lease_until', 'is', null), eb('conversations.lease_until', '<=', NOW)]),
+    ]);
+}
+
+async function listSome(
+  db: Db,
+  { agentId, agentVersion, scope }: ConversationFilter,
+  which: (eb: Rows) => Expression<SqlBool>,
+  limit: number,
+): Promise<DescribedConversation[]> {
+  const rows = await db
     .selectFrom('conversations')
     .leftJoin('documents', join =>
       join.onRef('documents.id', '=', 'conversations.agent_id').on('documents.type', '=', 'agent'),
     )
     .select(CONVERSATION_COLUMNS)
     .select(['documents.name as agent_name', NOW.as('now')])
-    .where('conversations.agent_id', '=', filter.agentId)
-    .where('conversations.step_count', '>', 0);
-  if (filter.scope.kind === 'owned') query = query.where('conversations.user_id', '=', filter.scope.ownerId);
-  if (filter.agentVersion !== undefined) {
-    query = query.where('conversations.agent_version', '=', filter.agentVersion);
-  }
-  const { state } = filter;
-  if (state === 'IN_PROGRESS')
-    query = query.where(eb =>
-      eb.or([
-        // Said twice over, for the index of the few rows that are leased.
-        eb.and([eb('conversations.lease_holder', 'is not', null), eb('conversations.lease_until', '>', NOW)]),
-        eb('conversations.state', '=', state),
-      ]),
-    );
-  else if (state !== undefined) {
-    query = query
-      .where('conversations.state', '=', state)
-      .where(eb =>
-        eb.or([eb('conversations.lease_until', 'is', null), eb('conversations.lease_until', '<=', NOW)]),
-      );
-  }
-  const rows = await query
+    .where('conversations.agent_id', '=', agentId)
+    .where('conversations.step_count', '>', 0)
+    .where(eb => which(eb as unknown as Rows))
+    .$if(scope.kind === 'owned', query =>
+      query.where('conversations.user_id', '=', scope.kind === 'owned' ? scope.ownerId : ''),
+    )
+    .$if(agentVersion !== undefined, query => query.where('conversations.agent_version', '=', agentVersion!))
     .orderBy('conversations.updated_at', 'desc')
     .orderBy('conversations.id')
-    .limit(filter.limit)
+    .limit(limit)
     .execute();
-  return rows.map(row => ({ ...toRecord(row), agentName: row.agent_name ?? filter.agentId }));
+  return rows.map(row => ({ ...toRecord(row), agentName: row.agent_name ?? agentId }));
 }
 
 const CONVERSATION_COLUMNS = [
