@@ -9,7 +9,7 @@ async function everythingStored({ store }: Rig): Promise<string> {
       [
         'conversations',
         'conversation_steps',
-        'audit_entries',
+        'audit_records',
         'idempotency_keys',
         'pauses',
         'turn_checkpoints',

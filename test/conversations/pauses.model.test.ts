@@ -98,14 +98,10 @@ describe.each(engines)('one pause and many who decide it, on %s', engine => {
         );
         const won = racers.filter((_, index) => results[index]!.status === 'fulfilled');
         expect(won.filter(({ decision }) => decision === 'undo' || decision === 'say')).toEqual([]);
-        const decided = await rig.store.db
-          .selectFrom('audit_entries')
-          .select('output')
-          .where('conversation_id', '=', conversationId)
-          .where('task_id', '=', 'hitl.approval')
-          .execute();
+        const entries = await rig.auditEntries(conversationId);
+        const decided = entries.filter(({ taskId }) => taskId === 'hitl.approval');
         expect(decided.length).toBeLessThanOrEqual(1);
-        const { verdict, automated } = decided[0] ? JSON.parse(decided[0].output!) : { verdict: 'open' };
+        const { verdict = 'open', automated }: Verdict = decided[0]?.output ?? {};
         const people = won.filter(({ decision }) => decision === 'approve' || decision === 'reject');
         const said = { approve: 'APPROVED', reject: 'REJECTED' }[people[0]?.decision as 'approve'];
         expect(people.map(() => said)).toEqual(automated || isOver(verdict) ? [] : [verdict]);
@@ -161,6 +157,12 @@ const STATES = {
   CANCELLED: 'EXECUTION_INTERRUPTED',
   open: 'AWAITING_HUMAN',
 } as const;
+
+/** What the audit trail says of a decision. */
+interface Verdict {
+  readonly verdict?: string;
+  readonly automated?: boolean;
+}
 
 const isOver = (verdict: string) => verdict === 'CANCELLED' || verdict === 'open';
 

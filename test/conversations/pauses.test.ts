@@ -236,13 +236,10 @@ describe.each(engines)('a turn that waits for a person on %s', (engine: EngineNa
   it('leaves an entry of every decision in the audit trail, with who made it (E-30)', async () => {
     const { conversationId } = await pay();
     await decide(conversationId, { note: 'fine' }, approver);
-    const entries = await rig.store.db
-      .selectFrom('audit_entries')
-      .select(['task_type', 'output'])
-      .where('task_id', '=', 'hitl.approval')
-      .execute();
-    expect(entries).toHaveLength(1);
-    expect(JSON.parse(entries[0]!.output)).toMatchObject({
+    const entries = await rig.auditEntries(conversationId);
+    const decisions = entries.filter(({ taskId }) => taskId === 'hitl.approval');
+    expect(decisions).toHaveLength(1);
+    expect(decisions[0]!.output).toMatchObject({
       verdict: 'APPROVED',
       decidedBy: 'mcp:carol',
       automated: false,

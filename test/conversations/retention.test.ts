@@ -46,9 +46,9 @@ describe.each(engines)('old conversations on %s', engine => {
     // What was done in it stays known, and where that ends.
     expect(await rig.auditBreaks(idle.conversationId)).toEqual([]);
     await rig.store.db
-      .deleteFrom('audit_entries')
+      .deleteFrom('audit_records')
       .where('conversation_id', '=', idle.conversationId)
-      .where('seq', '=', 4)
+      .where('seq', '=', 1)
       .execute();
     expect(await rig.auditBreaks(idle.conversationId)).toMatchObject([{ reason: 'cut_off' }]);
     await turn.release();

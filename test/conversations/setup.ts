@@ -37,6 +37,7 @@ import { createAudit } from '../../packages/server/src/records/audit/audit.ts';
 import { type Chain, createChain } from '../../packages/server/src/records/audit/chain.ts';
 import { type ChainBreak, createAuditVerifier } from '../../packages/server/src/records/audit/verify.ts';
 import { createVariables, type Variables } from '../../packages/server/src/secrets/variables.ts';
+import type { AuditEntryRead } from '../../packages/server/src/store/tables/audit-entries.ts';
 
 /** Conversations, turns and deployments on a real store, with one agent deployed: examples/hello.yaml, owned by ann. */
 export interface Rig extends AsyncDisposable {
@@ -52,6 +53,8 @@ export interface Rig extends AsyncDisposable {
   readonly pauses: Pauses;
   /** What is wrong with the chain of a conversation's audit entries. */
   auditBreaks(conversationId: string): Promise<readonly ChainBreak[]>;
+  /** A conversation's audit entries in the order they were written. */
+  auditEntries(conversationId: string): Promise<readonly AuditEntryRead[]>;
   /** Runs before the rules of every turn; a test puts in it what is to happen inside a turn. */
   insideTurn: (memory: TurnMemory, tools: StepTools) => unknown;
   /** A second node over the same store. */
@@ -69,11 +72,12 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
   const variables = createVariables({ store, clock });
   const references = { checkDeployment: async () => [] };
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
+  const audit = createAudit({ store, clock, chain });
   const node = (nodeId: string, more: Partial<TurnDeps> = {}) =>
     createTurns({
       store,
       deployments,
-      audit: createAudit({ store, clock, chain }),
+      audit,
       clock,
       nodeId,
       turnTimeoutMs: 60_000,
@@ -97,8 +101,9 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
     agentFiles,
     turns: node('node-1'),
     conversations: createConversations({ store }),
-    pauses: createPauses({ store, clock, audit: createAudit({ store, clock, chain }) }),
+    pauses: createPauses({ store, clock, audit }),
     auditBreaks: async conversationId => (await verifier.conversation(conversationId)).breaks,
+    auditEntries: async conversationId => (await audit.entriesOf(conversationId, 1_000)).reverse(),
     variables,
     insideTurn: () => undefined,
     node,
@@ -208,7 +213,7 @@ export function gate() {
 /** How many rows each table has that a turn writes. */
 export async function countRows(store: TestStore): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const table of ['conversations', 'conversation_steps', 'audit_entries', 'idempotency_keys'] as const) {
+  for (const table of ['conversations', 'conversation_steps', 'audit_records', 'idempotency_keys'] as const) {
     const row = await store.db
       .selectFrom(table)
       .select(eb => eb.fn.countAll<number | string>().as('rows'))

@@ -95,13 +95,9 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
 
     it('leaves one audit entry a step of the agent, in the same commit', async () => {
       const { conversationId } = await say(rig.turns, { input: 'coffee please' });
-      const entries = await rig.store.db
-        .selectFrom('audit_entries')
-        .selectAll()
-        .orderBy('step_index')
-        .orderBy('task_index')
-        .execute();
-      expect(entries.map(entry => `${entry.step_index} ${entry.task_index} ${entry.task_id}`)).toEqual([
+      expect(await countRows(rig.store)).toMatchObject({ audit_records: 1 });
+      const entries = await rig.auditEntries(conversationId);
+      expect(entries.map(entry => `${entry.stepIndex} ${entry.taskIndex} ${entry.taskId}`)).toEqual([
         '0 0 parser',
         '0 1 rules',
         '0 2 output',
@@ -113,15 +109,15 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
       ]);
       const rules = entries[5]!;
       expect(rules).toMatchObject({
-        conversation_id: conversationId,
-        agent_id: 'hello',
-        agent_version: 1,
-        user_id: 'ann',
+        conversationId,
+        agentId: 'hello',
+        agentVersion: 1,
+        userId: 'ann',
         environment: 'production',
-        input: null,
+        actions: ['take_order'],
+        output: { 'behavior_rules:success': ['order'] },
       });
-      expect(JSON.parse(rules.actions)).toEqual(['take_order']);
-      expect(JSON.parse(rules.output)).toMatchObject({ 'behavior_rules:success': ['order'] });
+      expect(rules).not.toHaveProperty('input');
       expect(entries[4]!.input).toBe('coffee please');
     });
 
@@ -325,7 +321,7 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
       await expect(silent.run({ signal: never })).rejects.toBeInstanceOf(Fault);
       const log = await rig.conversations.readLog(ann, { conversationId });
       expect(log).not.toContain('coffee.');
-      expect(await countRows(rig.store)).toMatchObject({ conversation_steps: 2, audit_entries: 8 });
+      expect(await countRows(rig.store)).toMatchObject({ conversation_steps: 2, audit_records: 2 });
       expect((await say(rig.turns, { conversationId, input: 'hours' })).conversationState).toBe('READY');
     });
 
@@ -445,14 +441,9 @@ describe.each(engines)('turns on %s', (engine: EngineName) => {
         taskErrors: [{ taskId: 'rules', message: 'Step rules failed.' }],
       });
       expect(JSON.stringify(shown)).not.toContain('secret');
-      const audit = await rig.store.db
-        .selectFrom('audit_entries')
-        .select(['task_id', 'output'])
-        .where('step_index', '=', 1)
-        .orderBy('task_index')
-        .execute();
-      expect(audit.map(({ task_id }) => task_id)).toEqual(['parser', 'rules']);
-      expect(JSON.parse(audit[1]!.output)).toEqual({ error: 'Step rules failed.' });
+      const audit = (await rig.auditEntries(conversationId)).filter(({ stepIndex }) => stepIndex === 1);
+      expect(audit.map(({ taskId }) => taskId)).toEqual(['parser', 'rules']);
+      expect(audit[1]!.output).toEqual({ error: 'Step rules failed.' });
 
       rig.insideTurn = () => undefined;
       const next = await say(rig.turns, { conversationId, input: 'hours' });

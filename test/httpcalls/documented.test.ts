@@ -119,7 +119,7 @@ describe('the examples of the page about agent files', () => {
       for (const table of [
         'conversations',
         'conversation_steps',
-        'audit_entries',
+        'audit_records',
         'user_memories',
         'secrets',
       ] as const) {

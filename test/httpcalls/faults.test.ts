@@ -226,7 +226,7 @@ describe('a call', () => {
       returnDetailed: true,
     });
     expect(JSON.stringify(read)).not.toContain(CREDENTIAL);
-    const rows = await platform.platform.store.db.selectFrom('audit_entries').selectAll().execute();
+    const rows = await platform.platform.store.db.selectFrom('audit_records').selectAll().execute();
     expect(JSON.stringify([rows, platform.logLines()])).not.toContain(CREDENTIAL);
   });
 

@@ -92,7 +92,7 @@ describe.each(platforms)('the audit trail at the doors of $kind', ({ start, lack
         durationMs: expect.any(Number),
         input: 'hello',
         timestamp: expect.any(Number),
-        seq: 5,
+        seq: 1,
         hmac: expect.stringMatching(/^[\w-]{43}$/),
       });
       expect(entries[1]).toMatchObject({ output: { output: expect.anything() }, actions: expect.anything() });
@@ -215,12 +215,12 @@ describe.each(platforms)('the audit trail at the doors of $kind', ({ start, lack
     const whole = await get<object>('/audit/verification');
     expect(whole).toMatchObject({ intact: true, breaks: [] });
     await platform.platform.store.db
-      .updateTable('audit_entries')
-      .set({ output: '{}' })
+      .updateTable('audit_records')
+      .set({ entries: '[]' })
       .where('conversation_id', '=', conversationId)
-      .where('seq', '=', 2)
+      .where('seq', '=', 1)
       .execute();
-    const found = { intact: false, breaks: [{ chain: conversationId, seq: 2, reason: 'changed' }] };
+    const found = { intact: false, breaks: [{ chain: conversationId, seq: 1, reason: 'changed' }] };
     expect(await get('/audit/verification')).toMatchObject(found);
     expect(await get(`/audit/verification?conversationId=${conversationId}`)).toMatchObject(found);
     expect(await get('/audit/verification?conversationId=conv_none')).toEqual({

@@ -42,23 +42,31 @@ describe.each(engines)('a database from before the chains on %s', engine => {
     await upgraded.commit(db => beginAudit(db, chain, 2));
     const audit = createAudit({ store: upgraded, clock, chain });
     await upgraded.commit(db =>
-      audit.append(db, 'conv_old', [
+      audit.append(
+        db,
         {
-          ...{ id: 'audit_new', conversationId: 'conv_old', agentId: 'demo', agentVersion: 1 },
-          ...{ userId: 'ann', environment: 'production', stepIndex: 1, taskIndex: 0 },
-          ...{ taskId: 'rules', taskType: 'rules', durationMs: 1, input: 'hello', output: {}, actions: [] },
-          createdAt: 2,
+          ...{ conversationId: 'conv_old', agentId: 'demo', agentVersion: 1 },
+          ...{ userId: 'ann', environment: 'production' },
         },
-      ]),
+        [0, 1].map(taskIndex => ({
+          ...{ stepIndex: 1, taskIndex, taskId: 'rules', taskType: 'rules', durationMs: 1 },
+          ...{ input: 'hello', output: {}, actions: [], createdAt: 2 },
+        })),
+      ),
     );
-    expect((await audit.entriesOf('conv_old', 10)).map(({ id, seq }) => `${seq} ${id}`)).toEqual([
-      '1 audit_new',
-      '0 audit_old_0_1',
-      '0 audit_old_0_0',
-    ]);
+    const read = async (limit: number) =>
+      (await audit.entriesOf('conv_old', limit)).map(({ id, seq }) => `${seq} ${id}`);
+    const all = ['1 audit_old_1_1', '1 audit_old_1_0', '0 audit_old_0_1', '0 audit_old_0_0'];
+    for (const limit of [1, 2, 3, 4, 10]) expect(await read(limit)).toEqual(all.slice(0, limit));
+    expect((await audit.entriesOf('conv_old', 10)).at(-1)).toEqual({
+      ...{ id: 'audit_old_0_0', conversationId: 'conv_old', agentId: 'demo', agentVersion: 1 },
+      ...{ userId: 'ann', environment: 'production', stepIndex: 0, taskIndex: 0, taskId: 'rules' },
+      ...{ taskType: 'rules', durationMs: 1, input: undefined, output: {}, actions: [], createdAt: 1 },
+      ...{ seq: 0, hash: undefined },
+    });
     expect((await audit.events({ limit: 10 })).map(({ subject }) => subject)).toEqual(['{"unchained":2}']);
     const verifier = createAuditVerifier({ store: upgraded, clock, chain });
-    expect(await verifier.all(undefined)).toEqual({ chains: 2, entries: 2, breaks: [], next: undefined });
+    expect(await verifier.all(undefined)).toEqual({ chains: 2, entries: 3, breaks: [], next: undefined });
     if (old.kind === 'postgres') await upgraded.db.schema.dropSchema(old.schema!).cascade().execute();
     await upgraded.close();
   });

@@ -88,8 +88,12 @@ export const auditEntrySchema = z.object({
   output: z.record(z.string(), z.unknown()).describe('What the step changed'),
   actions: z.array(z.string()).describe('The actions of the turn after the step'),
   timestamp: z.int(),
-  seq: z.int().describe("Place in the conversation's chain; 0 for entries from before there were chains"),
-  hmac: z.string().optional().describe('Holds the entry, and the one before it'),
+  seq: z
+    .int()
+    .describe(
+      "Place in the conversation's chain; entries of one commit share it, and those from before there were chains have 0",
+    ),
+  hmac: z.string().optional().describe('Holds the entries of this place, and those before it'),
 });
 
 export const readAuditTrail = defineOperation({
@@ -179,7 +183,7 @@ export const verifyAudit = defineOperation({
         z.object({
           chain: z.string().describe('A conversation, `platform`, or `unchained`'),
           seq: z.int().describe('Place in the chain'),
-          entryId: z.string().optional(),
+          entryId: z.string().optional().describe('The first entry that stands there'),
           reason: z.enum(['changed', 'missing', 'reordered', 'added', 'cut_off', 'head_lost']),
           message: z.string(),
         }),

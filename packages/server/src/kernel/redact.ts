@@ -38,6 +38,21 @@ const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g;
 
 /** True for `apiKey`, `X-Agent-API-Key`, `client_secret`, `set-cookie`; false for `keyId`, `monkey`. */
 export function isSecretName(name: string): boolean {
+  let known = knownNames.get(name);
+  if (known === undefined) {
+    known = saysSecret(name);
+    if (knownNames.size === MAX_KNOWN_NAMES) knownNames.clear();
+    if (name.length <= MAX_KNOWN_LENGTH) knownNames.set(name, known);
+  }
+  return known;
+}
+
+/** The same names are looked at in every turn. */
+const knownNames = new Map<string, boolean>();
+const MAX_KNOWN_NAMES = 1_000;
+const MAX_KNOWN_LENGTH = 100;
+
+function saysSecret(name: string): boolean {
   const words = name.match(WORDS)?.map(word => word.toLowerCase()) ?? [];
   if (words.length > 1 && HARMLESS_ENDINGS.has(words.at(-1)!)) return false;
   return words.some(word => SECRET_WORDS.has(word) || SECRET_ENDINGS.test(word));
@@ -111,12 +126,27 @@ export function redactSecrets(text: string): string {
 /** The JSON of a value without secrets: neither under a name that holds one, nor in any text. */
 export function redactedJson(value: unknown): string {
   const json = JSON.stringify(value);
-  if (!MAYBE_SECRET_IN_JSON.test(json)) return json;
-  return JSON.stringify(value, (name, member: unknown) => {
-    if (typeof member !== 'string') return member;
-    return member !== '' && isSecretName(name) ? REDACTED : redactSecrets(member);
-  });
+  // Reading the value costs a third of writing it through a function, and most have none.
+  if (!MAYBE_SECRET_IN_JSON.test(json) || !holdsSecret('', value, 0)) return json;
+  return JSON.stringify(value, (name, member: unknown) =>
+    typeof member === 'string' ? redactMember(name, member) : member,
+  );
 }
+
+function redactMember(name: string, text: string): string {
+  return text !== '' && isSecretName(name) ? REDACTED : redactSecrets(text);
+}
+
+/** True also of what is not looked at: what is deep, and what decides by itself how it is written. */
+function holdsSecret(name: string, value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return redactMember(name, value) !== value;
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > MAX_LOOK_DEPTH || 'toJSON' in value) return true;
+  if (Array.isArray(value)) return value.some(item => holdsSecret('', item, depth + 1));
+  return Object.entries(value).some(([key, member]) => holdsSecret(key, member, depth + 1));
+}
+
+const MAX_LOOK_DEPTH = 100;
 
 /** The text without secrets and control characters, cut after 8192 characters. */
 export function redactText(text: string): string {

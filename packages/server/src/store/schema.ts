@@ -192,6 +192,7 @@ export interface Schema {
     decided_by: string | null;
     decided_at: number | null;
   };
+  /** A row for each task, from before there were chains; nothing is added. */
   audit_entries: {
     id: string;
     conversation_id: string;
@@ -208,9 +209,19 @@ export interface Schema {
     output: string;
     actions: string;
     created_at: number;
-    /** Place in the conversation's chain, from 1; 0 for what was written before there were chains. */
+  };
+  /** What one commit of a turn, or a decision, did: a link of the conversation's chain. */
+  audit_records: {
+    conversation_id: string;
+    /** Place in the conversation's chain, from 1. */
     seq: number;
-    hash: string | null;
+    agent_id: string;
+    agent_version: number;
+    user_id: string;
+    environment: string;
+    /** JSON: one element for each task. */
+    entries: string;
+    hash: string;
   };
   /** What happened to the platform outside conversations: the chain named `platform`. */
   audit_events: {

@@ -34,7 +34,7 @@ async function answers(...inputs: (string | undefined)[]) {
     });
     const { failure } = await runSteps(
       agent,
-      { stepIndex: turns.length, from: 0, fence: 1, enter() {}, record() {} },
+      { stepIndex: turns.length, from: 0, enter() {}, record() {} },
       memory,
       testTools('conv_x'),
     );

@@ -13,16 +13,11 @@ export async function noteDecision(
   state: PauseState,
   { verdict, note, decidedBy, decidedAt }: Decision,
 ): Promise<void> {
-  const conversation = (await findConversation(db, pause.conversationId))!;
-  await audit.append(db, pause.conversationId, [
+  const { conversationId, agentId, userId } = pause;
+  const { agentVersion, environment, stepCount } = (await findConversation(db, conversationId))!;
+  await audit.append(db, { conversationId, agentId, agentVersion, userId, environment }, [
     {
-      id: `audit_${pause.id}`,
-      conversationId: pause.conversationId,
-      agentId: pause.agentId,
-      agentVersion: conversation.agentVersion,
-      userId: pause.userId,
-      environment: conversation.environment,
-      stepIndex: conversation.stepCount - 1,
+      stepIndex: stepCount - 1,
       taskIndex: -1,
       taskId: 'hitl.approval',
       taskType: 'hitl.approval',

@@ -195,7 +195,6 @@ export class Play {
     const place = {
       stepIndex: index,
       from,
-      fence: this.claim.lease.fence,
       enter: (task: { index: number; acts: boolean }) =>
         this.journal.enter(
           { stepIndex: index, taskIndex: task.index },

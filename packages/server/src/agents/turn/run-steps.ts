@@ -17,8 +17,6 @@ export interface StepsPlace {
   readonly stepIndex: number;
   /** The first task to run: 0 unless the turn goes on. */
   readonly from: number;
-  /** Under which lease: entries of a turn that was undone keep their ids for themselves. */
-  readonly fence: number;
   /** Told before each task runs. Throws a `PlatformError` when the turn may use up no more. */
   enter(task: { readonly index: number; readonly acts: boolean }): void;
   /** Told of each task that ran. */
@@ -36,8 +34,8 @@ export async function runSteps(
   memory: RunningMemory,
   tools: StepTools,
 ): Promise<StepsRun> {
-  const { clock, conversation, signal } = tools;
-  const { stepIndex, fence } = place;
+  const { clock, signal } = tools;
+  const { stepIndex } = place;
   let failure: StepsRun['failure'];
   for (const [taskIndex, step] of agent.steps.entries()) {
     if (taskIndex < place.from) continue;
@@ -57,9 +55,6 @@ export async function runSteps(
     const endedAt = clock.now();
     const changed = changedSince(before, memory);
     place.record({
-      // Not random: entries of a conversation stay together in the index, and a turn writes several.
-      id: `audit_${conversation.conversationId.slice('conv_'.length)}_${stepIndex}_${taskIndex}_${fence}`,
-      ...conversation,
       stepIndex,
       taskIndex,
       taskId: step.type,

@@ -1,7 +1,8 @@
 import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Db } from '../../store/store.ts';
-import { type AuditEntry, insertAuditEntries } from '../../store/tables/audit-entries.ts';
+import type { AuditEntry } from '../../store/tables/audit-entries.ts';
+import { insertAuditRecords } from '../../store/tables/audit-records.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
 import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
@@ -232,7 +233,7 @@ async function commitTurn(
   const wasShown = claim.resumed?.checkpoint.isAnswered === true;
   const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
   let forgotten: readonly string[] = [];
-  const audit = deps.audit.seal(conversationId, claim.auditHead, play.audit);
+  const audit = deps.audit.seal({ conversationId, ...claim }, claim.auditHead, play.audit);
   await deps.store.commit(async db => {
     const held = await finishTurn(db, lease, {
       state,
@@ -247,7 +248,7 @@ async function commitTurn(
     await insertConversationSteps(db, conversationId, play.steps);
     if (!wasShown)
       await insertConversationFiles(db, { conversationId, index: answering.index }, play.message.attachments);
-    await insertAuditEntries(db, audit.entries);
+    await insertAuditRecords(db, audit.records);
     if (!paused) forgotten = await play.storeLongTerm(db);
     if (paused) await openPause(db, paused.pause, paused.checkpoint);
     else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);

@@ -14,10 +14,9 @@ export function readAuditTrail(
     return {
       conversationId,
       count: entries.length,
-      entries: entries.map(({ output, actions, createdAt, hash, ...entry }) => ({
+      entries: entries.map(({ actions, createdAt, hash, ...entry }) => ({
         ...entry,
-        output: JSON.parse(output) as Record<string, unknown>,
-        actions: JSON.parse(actions) as string[],
+        actions: [...actions],
         timestamp: createdAt,
         ...(hash !== undefined && { hmac: hash }),
       })),

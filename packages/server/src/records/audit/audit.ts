@@ -1,15 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { redactedJson, redactSecrets } from '../../kernel/redact.ts';
+import { redactedJson } from '../../kernel/redact.ts';
 import type { Db, Store } from '../../store/store.ts';
 import {
   type AuditEntry,
+  type AuditEntryRead,
+  type AuditedConversation,
   countUnchainedEntries,
-  insertAuditEntries,
-  listAuditEntries,
-  lockAuditHead,
-  PLATFORM_CHAIN,
-  type SealedAuditEntry,
-  setAuditHead,
 } from '../../store/tables/audit-entries.ts';
 import {
   type AuditEvent,
@@ -19,12 +15,20 @@ import {
   lockPlatformHead,
   type SealedAuditEvent,
 } from '../../store/tables/audit-events.ts';
+import {
+  type AuditRecord,
+  insertAuditRecords,
+  lockAuditHead,
+  PLATFORM_CHAIN,
+  setAuditHead,
+} from '../../store/tables/audit-records.ts';
 import { CHAIN_START, type Chain, type Link } from './chain.ts';
-import { contentOfEntry, contentOfEvent } from './content.ts';
+import { contentOfEvent, contentOfRecord } from './content.ts';
+import { readEntries } from './read-entries.ts';
 
-/** Entries with their places, and where their chain ends with them: stored in one unit. */
-export interface SealedEntries {
-  readonly entries: readonly SealedAuditEntry[];
+/** Entries in their places, and where their chain ends with them: stored in one unit. */
+export interface SealedRecords {
+  readonly records: readonly AuditRecord[];
   /** For the conversation's row; `null` while there is no entry. */
   readonly head: string | null;
 }
@@ -32,16 +36,20 @@ export interface SealedEntries {
 /** The audit trail: what was done, so that who changes the record later is found out. */
 export interface Audit {
   /**
-   * Gives entries of one conversation their places behind `head`, without their secrets. Computes only: who holds the
-   * conversation stores both in the commit of the turn (`insertAuditEntries`, `finishTurn`).
+   * Gives the entries of one commit their place behind `head`, without their secrets: one record, or several where they are
+   * long. Computes only: who holds the conversation stores both in the commit of the turn (`insertAuditRecords`, `finishTurn`).
    */
-  seal(conversationId: string, head: string | undefined, entries: readonly AuditEntry[]): SealedEntries;
+  seal(
+    conversation: AuditedConversation,
+    head: string | undefined,
+    entries: readonly AuditEntry[],
+  ): SealedRecords;
   /** The same for what happens to a conversation that no turn holds: stores entries and head. Inside a unit. */
-  append(db: Db, conversationId: string, entries: readonly AuditEntry[]): Promise<void>;
+  append(db: Db, conversation: AuditedConversation, entries: readonly AuditEntry[]): Promise<void>;
   /** Stores what was done to the platform. Resolves when it is durable. */
   note(event: Omit<AuditEvent, 'createdAt'>): Promise<void>;
   /** Newest first. */
-  entriesOf(conversationId: string, limit: number): Promise<SealedAuditEntry[]>;
+  entriesOf(conversationId: string, limit: number): Promise<AuditEntryRead[]>;
   /** Newest first; those before the place `before`. */
   events(query: {
     readonly before?: number | undefined;
@@ -63,34 +71,31 @@ export function createAudit(deps: {
   const { store, clock, chain } = deps;
 
   function seal(
-    conversationId: string,
+    conversation: AuditedConversation,
     head: string | undefined,
     entries: readonly AuditEntry[],
-  ): SealedEntries {
-    if (entries.length === 0) return { entries: [], head: head ?? null };
+  ): SealedRecords {
+    if (entries.length === 0) return { records: [], head: head ?? null };
+    const { conversationId, agentId, agentVersion, userId, environment } = conversation;
     let link = goOn(chain, conversationId, head);
-    const sealed = entries.map(entry => {
-      const clean = {
-        ...entry,
-        input: entry.input === undefined ? undefined : redactSecrets(entry.input),
-        output: redactedJson(entry.output),
-        actions: JSON.stringify(entry.actions),
-      };
-      link = chain.next(conversationId, link, contentOfEntry(chain, clean));
-      return { ...clean, ...link };
+    const records = textsOf(entries).map(text => {
+      const record = { conversationId, agentId, agentVersion, userId, environment, entries: text };
+      link = chain.next(conversationId, link, contentOfRecord(chain, record));
+      return { ...record, ...link };
     });
-    return { entries: sealed, head: chain.seal(conversationId, link) };
+    return { records, head: chain.seal(conversationId, link) };
   }
 
   return {
     seal,
-    async append(db, conversationId, entries) {
-      const sealed = seal(conversationId, await lockAuditHead(db, conversationId), entries);
-      await insertAuditEntries(db, sealed.entries);
+    async append(db, conversation, entries) {
+      const { conversationId } = conversation;
+      const sealed = seal(conversation, await lockAuditHead(db, conversationId), entries);
+      await insertAuditRecords(db, sealed.records);
       await setAuditHead(db, conversationId, sealed.head);
     },
     note: event => store.commit(db => appendEvent(db, chain, { ...event, createdAt: clock.now() })),
-    entriesOf: (conversationId, limit) => listAuditEntries(store.db, conversationId, limit),
+    entriesOf: (conversationId, limit) => readEntries(store.db, conversationId, limit),
     events: query => listAuditEvents(store.db, query),
   };
 }
@@ -117,6 +122,17 @@ async function appendEvent(db: Db, chain: Chain, event: AuditEvent, after?: Link
   const clean = { ...event, subject: JSON.stringify(event.subject) };
   const link = chain.next(PLATFORM_CHAIN, before, contentOfEvent(chain, clean));
   await insertAuditEvent(db, { ...clean, ...link }, chain.seal(PLATFORM_CHAIN, link));
+}
+
+/** A record that is longer has one entry alone. */
+const MAX_RECORD_CHARS = 64 * 1024;
+
+/** The entries as JSON lists without secrets, one for each record. */
+function textsOf(entries: readonly AuditEntry[]): string[] {
+  const text = redactedJson(entries);
+  if (text.length <= MAX_RECORD_CHARS || entries.length === 1) return [text];
+  const half = Math.ceil(entries.length / 2);
+  return [...textsOf(entries.slice(0, half)), ...textsOf(entries.slice(half))];
 }
 
 /** Where the next entry is put. Whatever became of the head, what happens is written down. */

@@ -1,22 +1,25 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
-/** Where a chain has come to: how many entries it has, and the hash of the last one. */
+/** Where a chain has come to: how many places it has, and the hash of the last one. */
 export interface Link {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** What goes into the hash of an entry: values in a fixed order, so that it has one text. */
-export type LinkContent = readonly (string | number | null)[];
+/** What goes into the hash of a place: values in a fixed order, then a text as it is stored. */
+export interface LinkContent {
+  readonly fields: readonly (string | number)[];
+  readonly text: string;
+}
 
 /**
- * Hashes that only the holder of the key can make (docs/decisions, the audit trail is a chain). Each entry's hash holds the one before
+ * Hashes that only the holder of the key can make (docs/decisions, the audit trail is a chain). Each hash holds the one before
  * it; the head says how long the chain is, under a seal of its own, so that nobody can end it earlier.
  */
 export interface Chain {
   /** Reads a head as `seal` wrote it. `undefined` when it is none of this chain, or was made without the key. */
   open(chain: string, head: string): Link | undefined;
-  /** The link of the entry that follows. */
+  /** The link of what follows. */
   next(chain: string, before: Link, content: LinkContent): Link;
   /** The head of a chain that has come to `link`. */
   seal(chain: string, link: Link): string;
@@ -48,9 +51,11 @@ export function createChain(key: Uint8Array): Chain {
       const link = { seq: Number(seq), hash };
       return timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(chain, link))) ? link : undefined;
     },
-    next(chain, before, content) {
+    next(chain, before, { fields, text }) {
       const seq = before.seq + 1;
-      return { seq, hash: hmac('entry-1', `${before.hash}\n${JSON.stringify([chain, seq, ...content])}`) };
+      // JSON has no line break: where the text begins is not for the text to say.
+      const place = JSON.stringify([chain, seq, ...fields]);
+      return { seq, hash: hmac('entry-1', `${before.hash}\n${place}\n${text}`) };
     },
     seal: (chain, link) => `1.${link.seq}.${link.hash}.${sealOf(chain, link)}`,
     pseudonym(userId) {

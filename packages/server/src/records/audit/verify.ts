@@ -1,20 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  countUnchainedEntries,
-  findAuditHead,
-  listChainedEntries,
-  listEntryChains,
-  PLATFORM_CHAIN,
-} from '../../store/tables/audit-entries.ts';
+import { countUnchainedEntries } from '../../store/tables/audit-entries.ts';
 import { findPlatformHead, listChainedEvents } from '../../store/tables/audit-events.ts';
+import {
+  findAuditHead,
+  listChainedRecords,
+  listRecordChains,
+  PLATFORM_CHAIN,
+} from '../../store/tables/audit-records.ts';
 import { AUDIT_BEGUN, AUDIT_HEAD_LOST } from './audit.ts';
 import { CHAIN_START, type Chain, type Link, type LinkContent } from './chain.ts';
-import { contentOfEntry, contentOfEvent } from './content.ts';
+import { contentOfEvent, contentOfRecord } from './content.ts';
+import { entryId } from './read-entries.ts';
 
 /**
- * What is wrong with a chain at a place: the entry was changed, is gone, stands elsewhere, or is one too many; the chain was cut
+ * What is wrong with a chain at a place: what stands there was changed, is gone, stands elsewhere, or is too much; the chain was cut
  * off behind it; or where it ends can no longer be told.
  */
 export type BreakReason = 'changed' | 'missing' | 'reordered' | 'added' | 'cut_off' | 'head_lost';
@@ -25,7 +26,7 @@ export interface ChainBreak {
   readonly chain: string;
   /** The place in the chain, from 1. */
   readonly seq: number;
-  /** The entry that stands there, if one does. */
+  /** The first entry that stands there, if one does. */
   readonly entryId?: string;
   readonly reason: BreakReason;
   readonly message: string;
@@ -47,14 +48,15 @@ export interface AuditVerifier {
   conversation(conversationId: string): Promise<Verification>;
 }
 
-const PAGE = 200;
+const PAGE = 50;
 const CHAINS_AT_ONCE = 200;
 const WORK_MS = 2_000;
 const MAX_BREAKS = 100;
 
 interface ChainedRow {
   readonly seq: number;
-  readonly hash: string | undefined;
+  readonly hash: string;
+  /** Of the first entry that stands there. */
   readonly id: string;
   readonly content: LinkContent;
 }
@@ -62,16 +64,16 @@ interface ChainedRow {
 /** A chain as the store has it. */
 interface StoredChain {
   readonly name: string;
-  page(after: Place, limit: number): Promise<ChainedRow[]>;
+  page(after: number, limit: number): Promise<ChainedRow[]>;
+  /** How many entries a row has that is as it was written. */
+  count(row: ChainedRow): number;
   head(): Promise<string | undefined>;
   /** A row that says of itself that something is wrong. */
   readonly confesses?: (row: ChainedRow) => boolean;
 }
 
-interface Place {
-  readonly seq: number;
-  readonly id: string;
-}
+/** Before every place a row may have, whoever has put it there. */
+const START = Number.MIN_SAFE_INTEGER;
 
 interface Walked {
   readonly entries: number;
@@ -89,14 +91,15 @@ export function createAuditVerifier(deps: {
     return {
       name: conversationId,
       page: async (after, limit) => {
-        const entries = await listChainedEntries(store.db, conversationId, after, limit);
-        return entries.map(entry => ({
-          seq: entry.seq,
-          hash: entry.hash,
-          id: entry.id,
-          content: contentOfEntry(chain, entry),
+        const records = await listChainedRecords(store.db, conversationId, after, limit);
+        return records.map(record => ({
+          seq: record.seq,
+          hash: record.hash,
+          id: entryId(conversationId, record.seq, 0),
+          content: contentOfRecord(chain, record),
         }));
       },
+      count: ({ content }) => (JSON.parse(content.text) as unknown[]).length,
       head: () => findAuditHead(store.db, conversationId),
     };
   }
@@ -104,7 +107,7 @@ export function createAuditVerifier(deps: {
   const platformChain: StoredChain = {
     name: PLATFORM_CHAIN,
     page: async (after, limit) => {
-      const events = await listChainedEvents(store.db, after.seq, limit);
+      const events = await listChainedEvents(store.db, after, limit);
       return events.map(event => ({
         seq: event.seq,
         hash: event.hash,
@@ -112,6 +115,7 @@ export function createAuditVerifier(deps: {
         content: contentOfEvent(chain, event),
       }));
     },
+    count: () => 1,
     head: () => findPlatformHead(store.db),
     confesses: row => row.id.startsWith(`${AUDIT_HEAD_LOST} `),
   };
@@ -119,7 +123,7 @@ export function createAuditVerifier(deps: {
   async function walk(stored: StoredChain, headBefore?: string): Promise<Walked> {
     const { name } = stored;
     let link: Link = CHAIN_START;
-    let place: Place = { seq: 0, id: '' };
+    let place: ChainedRow | undefined;
     let entries = 0;
     const broken = (reason: BreakReason, seq: number, message: string, entryId?: string): Walked => ({
       entries,
@@ -131,7 +135,7 @@ export function createAuditVerifier(deps: {
       for (;;) {
         // The embedded store answers without letting anybody else come first.
         await setImmediate();
-        const rows = await stored.page(place, PAGE);
+        const rows = await stored.page(place?.seq ?? START, PAGE);
         for (const [index, row] of rows.entries()) {
           const found = lookAt(chain, name, link, row, rows.slice(index + 1));
           if (found) return broken(found.reason, found.seq, found.message, found.entryId);
@@ -142,9 +146,9 @@ export function createAuditVerifier(deps: {
               'When the platform started it was not known where the chain ended; entries may be missing before this one.',
               row.id,
             );
-          link = { seq: row.seq, hash: row.hash! };
+          link = { seq: row.seq, hash: row.hash };
           place = row;
-          entries += 1;
+          entries += stored.count(row);
         }
         if (rows.length < PAGE) return undefined;
       }
@@ -165,7 +169,7 @@ export function createAuditVerifier(deps: {
       if (isAt(end, link)) return { entries, break: undefined };
       if (end.seq < link.seq) return broken('added', end.seq + 1, 'The chain ends before this entry.');
       if (end.seq === link.seq)
-        return broken('changed', link.seq, 'The entry is not the one the chain ends with.', place.id);
+        return broken('changed', link.seq, 'What stands here is not what the chain ends with.', place?.id);
       // It has grown since, or was cut off.
       const reached: Link = link;
       const foundLater = await toEnd();
@@ -174,7 +178,7 @@ export function createAuditVerifier(deps: {
         return broken(
           'cut_off',
           link.seq + 1,
-          `${end.seq - link.seq} entries that were written from here on are gone.`,
+          `What was written from here on is gone: ${end.seq - link.seq} places of the chain.`,
         );
     }
   }
@@ -211,7 +215,7 @@ export function createAuditVerifier(deps: {
       }
       let place = after ?? '';
       for (;;) {
-        const listed = await listEntryChains(store.db, { after: place, limit: CHAINS_AT_ONCE });
+        const listed = await listRecordChains(store.db, { after: place, limit: CHAINS_AT_ONCE });
         for (const { conversationId, head } of listed) {
           count(await walk(conversationChain(conversationId), head));
           place = conversationId;
@@ -224,7 +228,7 @@ export function createAuditVerifier(deps: {
     async conversation(conversationId) {
       const head = await findAuditHead(store.db, conversationId);
       const stored = conversationChain(conversationId);
-      const isThere = head !== undefined || (await stored.page({ seq: 0, id: '' }, 1)).length > 0;
+      const isThere = head !== undefined || (await stored.page(START, 1)).length > 0;
       if (!isThere) return { chains: 0, entries: 0, breaks: [], next: undefined };
       const { entries, break: found } = await walk(stored, head);
       return { chains: 1, entries, breaks: found ? [found] : [], next: undefined };
@@ -246,8 +250,8 @@ function lookAt(
 ): Pick<ChainBreak, 'seq' | 'reason' | 'message' | 'entryId'> | undefined {
   const seq = link.seq + 1;
   if (row.seq < seq)
-    return { seq: row.seq, entryId: row.id, reason: 'added', message: 'Two entries have this place.' };
-  if (row.seq > seq) return { seq, reason: 'missing', message: 'The entry of this place is gone.' };
+    return { seq: row.seq, entryId: row.id, reason: 'added', message: 'The chain begins behind this entry.' };
+  if (row.seq > seq) return { seq, reason: 'missing', message: 'What was written here is gone.' };
   const fits = ({ content, hash }: ChainedRow) => chain.next(name, link, content).hash === hash;
   if (fits(row)) return undefined;
   return later.some(fits)
@@ -255,7 +259,7 @@ function lookAt(
         seq,
         entryId: row.id,
         reason: 'reordered',
-        message: 'The entry that was written here stands further on.',
+        message: 'What was written here stands further on.',
       }
-    : { seq, entryId: row.id, reason: 'changed', message: 'The entry is not what was written here.' };
+    : { seq, entryId: row.id, reason: 'changed', message: 'What stands here is not what was written.' };
 }

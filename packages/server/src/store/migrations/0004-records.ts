@@ -3,7 +3,7 @@ import type { Migration } from './migrations.ts';
 
 /**
  * What every node has logged as a warning or worse, so that it is found from any node and after a restart; and the chains of
- * the audit trail. Entries that are there already have no place in a chain.
+ * the audit trail. Entries that are there already stay where they are and have no place in a chain.
  */
 export const records: Migration = {
   name: 'records',
@@ -26,11 +26,18 @@ export const records: Migration = {
       sql`create index log_entries_by_time on log_entries (at)`,
       sql`create index log_entries_by_conversation on log_entries (conversation_id, at) where conversation_id is not null`,
 
-      sql`alter table audit_entries add column seq ${int} not null default 0`,
-      sql`alter table audit_entries add column hash ${text}`,
+      sql`create table audit_records (
+        conversation_id ${text} not null,
+        seq ${int} not null,
+        agent_id ${text} not null,
+        agent_version ${int} not null,
+        user_id ${text} not null,
+        environment ${text} not null,
+        entries ${text} not null,
+        hash ${text} not null,
+        primary key (conversation_id, seq)
+      ) ${tableEnd}`,
       sql`alter table conversations add column audit_head ${text}`,
-      sql`drop index audit_entries_by_conversation`,
-      sql`create index audit_entries_by_place on audit_entries (conversation_id, seq, step_index, task_index)`,
 
       sql`create table audit_events (
         seq ${int} not null primary key,

@@ -1,6 +1,6 @@
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
-import { PLATFORM_CHAIN } from './audit-entries.ts';
+import { PLATFORM_CHAIN } from './audit-records.ts';
 
 /** Something that was done to the platform, or refused, outside any conversation. */
 export interface AuditEvent {

@@ -7,7 +7,7 @@ import { NOW } from '../now.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
-import { keepAuditHeads } from './audit-entries.ts';
+import { keepAuditHeads } from './audit-records.ts';
 
 /** A conversation as its row keeps it. */
 export interface ConversationRecord {
