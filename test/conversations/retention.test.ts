@@ -1,8 +1,14 @@
 import { engines } from '@patchbay/testing/stores';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { retireConversations } from '../../packages/server/src/agents/conversation/retention.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
-import { ann, claim, countRows, errorOf, never, say, startRig } from './setup.ts';
+import type { Db } from '../../packages/server/src/store/store.ts';
+import {
+  deleteEndedConversations,
+  endIdleConversations,
+} from '../../packages/server/src/store/tables/conversations.ts';
+import { ann, claim, countRows, errorOf, gate, never, say, startRig } from './setup.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -70,5 +76,39 @@ describe.each(engines)('old conversations on %s', engine => {
     }
     await retireConversations({ store: rig.store, clock: systemClock, idleDays: 1, keepEndedDays: 1 }, never);
     expect(await countRows(rig.store)).toMatchObject({ conversations: 1 });
+  });
+});
+
+describe.runIf(engines.includes('postgres'))('a conversation that goes on while it is being retired', () => {
+  it.each([
+    ['deleted', 'ENDED', 'READY', deleteEndedConversations],
+    ['ended', 'READY', 'IN_PROGRESS', endIdleConversations],
+  ] as const)('is not %s', async (_, before, after, retire) => {
+    await using rig = await startRig('postgres');
+    await say(rig.turns, {});
+    const set = (db: Db, state: string) =>
+      db.updateTable('conversations').set({ state, updated_at: 1 }).execute();
+    await rig.store.commit(db => set(db, before));
+    const changed = gate();
+    const go = gate();
+    const going = rig.store.commit(async db => {
+      await set(db, after);
+      changed.open();
+      await go.opened;
+    });
+    await changed.opened;
+    const retiring = rig.store.commit(db => retire(db, Date.now()));
+    await expect
+      .poll(async () => {
+        const { rows } = await sql<{ waiting: number }>`
+          select count(*) as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(rig.store.db);
+        return Number(rows[0]!.waiting);
+      })
+      .toBe(1);
+    go.open();
+    await Promise.all([going, retiring]);
+    const rows = await rig.store.db.selectFrom('conversations').select('state').execute();
+    expect(rows).toEqual([{ state: after }]);
   });
 });

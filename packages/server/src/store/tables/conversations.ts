@@ -390,6 +390,7 @@ export async function endIdleConversations(db: Db, before: number): Promise<bool
     .updateTable('conversations')
     .set({ state: 'ENDED' satisfies ConversationState })
     .where('id', 'in', eb => oldOnes(eb.selectFrom('conversations'), ['READY', 'ERROR'], before))
+    .where(isOld(['READY', 'ERROR'], before))
     .executeTakeFirst();
   return Number(result.numUpdatedRows) < RETIRE_AT_ONCE;
 }
@@ -404,6 +405,7 @@ export async function deleteEndedConversations(db: Db, before: number): Promise<
     .where('id', 'in', eb =>
       oldOnes(eb.selectFrom('conversations'), ['ENDED', 'EXECUTION_INTERRUPTED'], before),
     )
+    .where(isOld(['ENDED', 'EXECUTION_INTERRUPTED'], before))
     .returning(['id', 'audit_head'])
     .execute();
   await keepAuditHeads(db, deleted);
@@ -420,11 +422,19 @@ function oldOnes(
       .select('conversations.id')
       // Agent by agent, as the index has them; the row of an agent outlives it.
       .where('agent_id', 'in', eb => eb.selectFrom('agents').select('agents.id'))
-      .where('state', 'in', states)
-      .where('updated_at', '<', before)
-      .where(eb => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]))
+      .where(isOld(states, before))
       .limit(RETIRE_AT_ONCE)
   );
+}
+
+/** Asked again of each row that is changed: somebody may have gone on with it since it was found. */
+function isOld(states: readonly ConversationState[], before: number) {
+  return (eb: Rows): Expression<SqlBool> =>
+    eb.and([
+      eb('state', 'in', states),
+      eb('updated_at', '<', before),
+      eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', NOW)]),
+    ]);
 }
 
 export async function findConversation(db: Db, id: string): Promise<ConversationRecord | undefined> {
