@@ -90,6 +90,19 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
       }
     });
 
+    it('says of exactly the tools after which an agent runs that they may reach other servers', async () => {
+      const { body } = await rpc(platform.operatorUrl, 'tools/list', {}, { key: platform.operatorKey });
+      const tools: { name: string; annotations: { openWorldHint: boolean } }[] = body.result.tools;
+      const open = tools.filter(tool => tool.annotations.openWorldHint);
+      expect(open.map(({ name }) => name).toSorted()).toEqual([
+        'chat_managed',
+        'chat_with_agent',
+        'create_conversation',
+        'resume_conversation',
+        'talk_to_agent',
+      ]);
+    });
+
     it('leaves out what is not a tool, which is not callable either (E-73, E-74)', async () => {
       for (const hidden of ['create_key', 'deploy_agent_file', 'calculator', 'no_such_tool']) {
         const { body } = await call(hidden, {});

@@ -149,3 +149,5 @@ export const CREATES = {
   idempotentHint: false,
   openWorldHint: false,
 } as const;
+/** Annotations of an operation that has an agent run: what it does may reach any server its configuration names. */
+export const RUNS_AGENT = { ...CREATES, openWorldHint: true } as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
 import { CONVERSATION_STATES, conversationSnapshotSchema } from './conversation.ts';
 
 const family: Family = {
@@ -112,7 +112,7 @@ export const resumeConversation = defineOperation({
   errors: ['forbidden', 'not_found', 'pause_changed', 'wrong_state'],
   tier: 'hitl',
   tool: true,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  annotations: { ...RUNS_AGENT, destructiveHint: true },
   runsTurn: false,
   rest: { method: 'POST', path: '/conversations/{conversationId}/resume' },
   examples: [],

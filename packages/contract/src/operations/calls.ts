@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family } from '../operation.ts';
+import { defineOperation, type Family, RUNS_AGENT } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
 import { TURN_ERRORS } from './conversation.ts';
 
@@ -51,7 +51,7 @@ export const invokeAgent = defineOperation({
   errors: ['forbidden', 'agent_not_found', ...TURN_ERRORS],
   tier: 'account',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: {
     method: 'POST',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
 import type { ErrorKind } from '../errors.ts';
-import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
 import { environment, limit } from './arguments.ts';
 
 const family: Family = {
@@ -128,7 +128,7 @@ export const createConversation = defineOperation({
   errors: ['agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/conversations', successStatus: 201 },
   examples: [{ agentId: 'demo' }],
@@ -152,7 +152,7 @@ export const talkToAgent = defineOperation({
   errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/conversations/{conversationId}/messages' },
   examples: [],
@@ -177,7 +177,7 @@ export const chatWithAgent = defineOperation({
   errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/chat' },
   examples: [{ agentId: 'demo', message: 'hello' }],

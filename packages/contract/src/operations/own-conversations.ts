@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
 import { TURN_ERRORS } from './conversation.ts';
 import { logPage, logSince, messageFrame, messagesPage } from './messages.ts';
@@ -41,7 +41,7 @@ export const openConversation = defineOperation({
   errors: ['agent_not_found', ...TURN_ERRORS],
   tier: 'account',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: at, successStatus: 201, surface: 'agents' },
   examples: [{ agentId: 'demo', title: 'First steps' }],
@@ -123,7 +123,7 @@ export const postMessage = defineOperation({
   errors: [...CONVERSATION_ERRORS, 'conflict', 'wrong_state'],
   tier: 'account',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: `${at}/{conversation_id}/messages`, successStatus: 202, surface: 'agents' },
   examples: [],

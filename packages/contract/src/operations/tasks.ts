@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
 import { logPage, logSince, messageFrame, messagesPage } from './messages.ts';
 
@@ -73,7 +73,7 @@ export const createTask = defineOperation({
   errors: ['forbidden', 'agent_not_found', 'conflict'],
   tier: 'account',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/agents/{agentId}/tasks', successStatus: 202, surface: 'agents' },
   examples: [{ agentId: 'demo', message: 'Ask a person first' }],
@@ -214,7 +214,7 @@ export const continueTask = defineOperation({
   errors: ['not_found', 'wrong_state'],
   tier: 'account',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: false,
   rest: { method: 'POST', path: '/tasks/{task_id}/continue', successStatus: 202, surface: 'agents' },
   examples: [],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family } from '../operation.ts';
+import { defineOperation, type Family, RUNS_AGENT } from '../operation.ts';
 import { environment } from './arguments.ts';
 import { TURN_ERRORS, talkResultSchema } from './conversation.ts';
 
@@ -66,7 +66,7 @@ export const traceTurn = defineOperation({
   errors: ['forbidden', 'not_found', 'agent_not_found', ...TURN_ERRORS],
   tier: 'author',
   tool: false,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/traced-turns' },
   examples: [{ agentId: 'demo', message: 'hello' }],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { CREATES, DELETES, defineOperation, type Family, READS, UPDATES } from '../operation.ts';
+import { CREATES, DELETES, defineOperation, type Family, READS, RUNS_AGENT, UPDATES } from '../operation.ts';
 import { environment } from './arguments.ts';
 import { TURN_ERRORS, talkResult } from './conversation.ts';
 
@@ -69,7 +69,7 @@ export const updateAgentTrigger = defineOperation({
   errors: ['not_found', 'agent_not_found'],
   tier: 'author',
   tool: true,
-  annotations: UPDATES,
+  annotations: { ...UPDATES, destructiveHint: true },
   runsTurn: false,
   rest: { method: 'POST', path: '/triggers/{intent}' },
   examples: [
@@ -100,7 +100,7 @@ export const chatManaged = defineOperation({
   errors: ['forbidden', 'not_found', ...TURN_ERRORS],
   tier: 'converse',
   tool: true,
-  annotations: CREATES,
+  annotations: RUNS_AGENT,
   runsTurn: true,
   rest: { method: 'POST', path: '/managed-chat' },
   examples: [{ intent: 'get-started', userId: 'anybody', message: 'hello' }],
