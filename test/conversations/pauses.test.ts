@@ -127,7 +127,7 @@ describe.each(engines)('a turn that waits for a person on %s', (engine: EngineNa
     expect(await pay({ conversationId, input: 'hello' })).toMatchObject({ conversationState: 'READY' });
   });
 
-  it('is decided by its owner, an admin or an approver, and by nobody else (E-29)', async () => {
+  it('is decided by its owner, an admin or an approver, and by nobody else (E-29, E-61)', async () => {
     for (const principal of [ann, admin, approver]) {
       const { conversationId } = await pay();
       await decide(conversationId, {}, principal);

@@ -77,7 +77,7 @@ describe.each(platforms)('the roles at the doors of $kind', ({ start }) => {
   });
 
   it.each(callers)(
-    'admit %s to exactly the documented tools, in the list and in calls (E-27, E-52, E-54, E-55, E-56, E-58, E-59, E-60)',
+    'admit %s to exactly the documented tools, in the list and in calls (E-27, E-52, E-54, E-55, E-56, E-58, E-59, E-60, E-61)',
     async caller => {
       const { key } = await platform.addPerson(caller === 'no role' ? [] : [caller]);
       const cases = tools.flatMap(casesOf);

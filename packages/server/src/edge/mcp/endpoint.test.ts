@@ -511,16 +511,19 @@ describe('a call the SDK refuses although its form looked right', () => {
 });
 
 describe('bodies and methods no era takes', () => {
-  it.each(['GET', 'DELETE', 'PUT'])('answers %s with 405 and Allow: POST', async method => {
-    const { endpoint, log } = setUp();
-    const response = await endpoint.serve(new Request('http://localhost/mcp', { method }), {
-      principal,
-      log,
-      traceId: 'trace',
-    });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('POST');
-  });
+  it.each(['GET', 'DELETE', 'PUT'])(
+    'answers %s with 405 and Allow: POST: nothing is sent outside of a call (B-72)',
+    async method => {
+      const { endpoint, log } = setUp();
+      const response = await endpoint.serve(new Request('http://localhost/mcp', { method }), {
+        principal,
+        log,
+        traceId: 'trace',
+      });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    },
+  );
 
   it.each([
     ['broken JSON', '{', 400, -32700],
