@@ -410,6 +410,75 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     });
   });
 
+  it('is cut off within a renewal of the lease when its cancellation was written and the news of it lost', async () => {
+    const clock = createManualClock();
+    const turns = rig.node('node-2', { clock });
+    const reached = gate();
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      reached.open();
+      await forever();
+    };
+    const { conversationId } = await say(rig.turns, {});
+    const failing = errorOf(say(turns, { conversationId, input: 'hours' }));
+    await reached.opened;
+    await rig.store.db.updateTable('turn_checkpoints').set({ cancelled: 1 }).execute();
+    await clock.advance(5_000);
+    expect(await failing).toMatchObject({ kind: 'cancelled' });
+    expect((await read(conversationId)).conversationState).toBe('ERROR');
+  });
+
+  it('is not counted as tried by nodes that stop in good order', async () => {
+    const id = await cutOff();
+    const runs: number[] = [];
+    rig.insideTurn = async () => {
+      runs.push(1);
+      await forever();
+    };
+    for (const name of ['node-2', 'node-3', 'node-4', 'node-5']) {
+      const node = rig.node(name);
+      const goingOn = node.continueTurn(id);
+      const before = runs.length;
+      await expect.poll(() => runs.length).toBe(before + 1);
+      await node.close(10);
+      await goingOn;
+      expect((await leftOf()).checkpoints).toEqual([{ attempts: 0 }]);
+    }
+    rig.insideTurn = () => undefined;
+    await rig.turns.continueTurn(id);
+    expect((await read(id)).conversationState).toBe('READY');
+  });
+
+  it('is answered in the conversation when only the saying of the answer was cut short', async () => {
+    const clock = createManualClock();
+    const turns = rig.node('node-2', { clock, turnTimeoutMs: 200 });
+    rig.insideTurn = async (memory, tools) => {
+      if (!isMessage(memory)) return;
+      await act(tools);
+      memory.setProperty('paid', true, 'conversation');
+    };
+    const { conversationId } = await say(rig.turns, {});
+    // Its answer is typed for 300 ms.
+    const request = { conversationId, input: 'coffee', idempotencyKey: 'once' };
+    const failing = errorOf(say(turns, request));
+    // The limit of the turn, the renewal of its lease, and the typing.
+    await expect.poll(() => clock.waiting).toBe(3);
+    await clock.advance(200);
+    expect(await failing).toMatchObject({
+      kind: 'timeout',
+      message: expect.stringContaining('answer is stored'),
+    });
+    const conversation = await read(conversationId);
+    expect(conversation).toMatchObject({
+      conversationState: 'READY',
+      conversationProperties: { paid: true },
+    });
+    expect(conversation.conversationOutputs?.[0]).not.toHaveProperty('taskErrors');
+    expect(await say(turns, request)).toMatchObject({ conversationState: 'READY' });
+    expect(world.count).toBe(1);
+  });
+
   it('that failed in a step gives its failure to a repeat of the call', async () => {
     rig.insideTurn = async (memory, tools) => {
       if (!isMessage(memory)) return;

@@ -247,10 +247,17 @@ export async function endLease(store: TestStore, conversationId: string): Promis
 }
 
 /** A clock whose sleepers wait until the test moves it. */
-export function createManualClock(): Clock & { advance(ms: number): Promise<void> } {
+export function createManualClock(): Clock & {
+  advance(ms: number): Promise<void>;
+  /** How many sleep. */
+  readonly waiting: number;
+} {
   let now = 1_000_000;
   const sleepers = new Set<{ until: number; wake: () => void }>();
   return {
+    get waiting() {
+      return sleepers.size;
+    },
     now: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {

@@ -88,6 +88,8 @@ const ABANDONED_MS = 5_000;
 const DELIVERIES_AT_ONCE = 16;
 /** How soon somebody looks for turns whose node went down; their leases end after some seconds more. */
 const TAKE_UP_MS = 3_000;
+/** Turns that go on after a wait or a crash, at a time on one node. */
+const TURNS_AT_ONCE = 16;
 /** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
 export const DRAIN_MS = 10_000;
 
@@ -351,7 +353,6 @@ export async function createPlatform(
     onEnd: metrics.job,
     kinds: {
       'take-up-turns': { everyMs: TAKE_UP_MS, run: () => turns.takeUpCutOffTurns() },
-      [CONTINUE_TURN]: { run: payload => turns.continueTurn(conversationIdOf(payload)) },
       [EXPIRE_PAUSE]: { run: payload => pauses.expire(pauseIdOf(payload)) },
       'retire-conversations': {
         everyMs: DAY_MS,
@@ -370,6 +371,19 @@ export async function createPlatform(
   await jobs.start();
   const deliver = createDeliver({ store, clock, calls, logger: part('deliveries') });
   // Workers of their own: agents at work hold up nothing else, and are held up by nothing else.
+  // Turns that go on may take as long as turns may; workers of their own keep everything else in time.
+  const turnJobs = createJobs({
+    store,
+    clock,
+    nodeId: `${nodeId}/turns`,
+    logger: part('jobs'),
+    onEnd: metrics.job,
+    concurrency: TURNS_AT_ONCE,
+    kinds: { [CONTINUE_TURN]: { run: payload => turns.continueTurn(conversationIdOf(payload)) } },
+  });
+  undo.defer(() => turnJobs.stop());
+  await turnJobs.start();
+
   const deliveryJobs = createJobs({
     store,
     clock,

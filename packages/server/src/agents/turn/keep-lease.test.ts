@@ -16,7 +16,7 @@ async function renewing() {
       }),
   };
   const caller = new AbortController();
-  const renewal = Promise.withResolvers<boolean>();
+  const renewal = Promise.withResolvers<'renewed' | 'lost' | 'cancelled'>();
   const renew = vi.fn(() => renewal.promise);
   const keeper = keepLease({
     clock,
@@ -52,6 +52,6 @@ it('waits for it before a turn is committed', async () => {
   const { keeper, answer } = await renewing();
   const stopped = keeper.stop().then(() => 'stopped');
   expect(await Promise.race([stopped, soon()])).toBe('waits');
-  answer(true);
+  answer('renewed');
   expect(await stopped).toBe('stopped');
 });

@@ -39,8 +39,8 @@ export function keepLease(options: {
   readonly cancelled: AbortSignal;
   /** The node stops and waits no longer. */
   readonly stopping: AbortSignal;
-  /** False when the lease is lost. */
-  readonly renew: () => Promise<boolean>;
+  /** Says also when somebody has cancelled the turn. */
+  readonly renew: () => Promise<'renewed' | 'lost' | 'cancelled'>;
 }): LeaseKeeper {
   const { clock, conversationId, timeLimitMs, cancelled, stopping } = options;
   const turn = new AbortController();
@@ -74,8 +74,9 @@ export function keepLease(options: {
   async function renewAgainAndAgain(): Promise<void> {
     while (await slept(clock, RENEW_EVERY_MS, over.signal)) {
       // A renewal that fails is no reason to stop: the commit is fenced, and the next renewal may work.
-      const renewed = await options.renew().catch(() => true);
-      if (!renewed) return turn.abort(leaseLost(conversationId));
+      const renewed = await options.renew().catch(() => 'renewed' as const);
+      if (renewed === 'lost') return turn.abort(leaseLost(conversationId));
+      if (renewed === 'cancelled') return onCancelled();
     }
   }
 

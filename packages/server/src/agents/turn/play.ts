@@ -65,6 +65,8 @@ export class Play {
   /** Entries of the memory that were recalled, and are counted. */
   private recalled: readonly string[] = [];
   failure: StepFailure | undefined;
+  /** Everything has been played: only the saying of it is left. */
+  isComplete = false;
   /** Set while the turn waits. */
   paused: { readonly pause: NewPause; readonly checkpoint: string } | undefined;
   private ended = false;
@@ -124,6 +126,7 @@ export class Play {
     }
     const { input } = this.message;
     if (input !== undefined && !this.failure && !this.ended && !this.paused) await this.play(input);
+    this.isComplete = true;
   }
 
   /** What an agent knows of the person, a conversation starts with. */

@@ -7,7 +7,7 @@ import { insertConversationFiles } from '../../store/tables/conversation-files.t
 import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
-import { deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
+import { deleteCheckpoint, isTurnCancelled, uncountTakeUp } from '../../store/tables/turn-checkpoints.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { openPause } from '../pause/open-pause.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
@@ -68,7 +68,14 @@ export async function runTurn(
     timeLimitMs: Math.min(deps.turnTimeoutMs, reader.timeLimitMs ?? deps.turnTimeoutMs),
     cancelled: reader.signal,
     stopping: deps.stopping,
-    renew: () => store.commit(db => renewConversationLease(db, claim.lease, LEASE_MS)),
+    renew: () =>
+      store.commit(async db => {
+        if (!(await renewConversationLease(db, claim.lease, LEASE_MS))) return 'lost';
+        // News of a cancellation may be lost; what it wrote is not.
+        return journal.hasActed && (await isTurnCancelled(db, claim.lease.conversationId))
+          ? 'cancelled'
+          : 'renewed';
+      }),
   });
   const journal = createJournal({
     store,
@@ -106,6 +113,11 @@ class StepFailed extends Error {
   }
 }
 
+const WHY = {
+  timeout: 'The agent did not end in time.',
+  cancelled: 'The call was cancelled while the agent was at work.',
+} as const;
+
 /**
  * Ends a turn that cannot be ended well. One that has done nothing is given back; one that has acted is recorded as far as it
  * went when its time was over or its caller went, and is else left for whoever takes it up. Answers what the caller is told.
@@ -131,11 +143,14 @@ async function giveUp(
         )
       : thrown;
   }
-  const why =
-    thrown.kind === 'timeout'
-      ? 'The agent did not end in time.'
-      : 'The call was cancelled while the agent was at work.';
-  const error = new PlatformError(thrown.kind, `${why} ${whatIsKnown(journal)}`, {
+  if (play.isComplete) {
+    // What the agent did is done and what it says is known: only the saying of it was cut short.
+    await commitTurn(deps, claim, journal, play);
+    return new PlatformError(thrown.kind, `${WHY[thrown.kind]} Its answer is stored in the conversation.`, {
+      details: { conversationId: claim.lease.conversationId },
+    });
+  }
+  const error = new PlatformError(thrown.kind, `${WHY[thrown.kind]} ${whatIsKnown(journal)}`, {
     details: { conversationId: claim.lease.conversationId },
   });
   play.cutOff(error);
@@ -188,6 +203,13 @@ export async function endCutOffTurn(
 /** Leaves a turn that has acted for whoever takes it up: its key stays with it. */
 async function suspendClaim(deps: TurnParts, claim: TurnClaim): Promise<void> {
   await releaseClaim(deps, { ...claim, key: undefined });
+  // A node that stops in good order says nothing about the turn.
+  if (!claim.resumed || !deps.stopping.aborted) return;
+  await deps.store
+    .commit(db => uncountTakeUp(db, claim.lease.conversationId))
+    .catch(error =>
+      deps.logger?.warn('A turn was given back and counted as tried', { ...turnFields(claim), error }),
+    );
 }
 
 /** Gives the answer bubble by bubble; before a bubble with a delay the agent "types" for so many milliseconds. */

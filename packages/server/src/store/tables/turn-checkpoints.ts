@@ -158,6 +158,26 @@ export async function claimCheckpoint(
   };
 }
 
+/** Was the turn that acts in the conversation cancelled? */
+export async function isTurnCancelled(db: Db, conversationId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('turn_checkpoints')
+    .select('cancelled')
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst();
+  return row?.cancelled === 1;
+}
+
+/** Whoever had taken the turn up gives it back unharmed: that counts as no try. */
+export async function uncountTakeUp(db: Db, conversationId: string): Promise<void> {
+  await db
+    .updateTable('turn_checkpoints')
+    .set(eb => ({ attempts: eb('attempts', '-', 1) }))
+    .where('conversation_id', '=', conversationId)
+    .where('attempts', '>', 0)
+    .execute();
+}
+
 /** The turn has ended: what it would have needed to go on, and its journal, are gone. */
 export async function deleteCheckpoint(db: Db, conversationId: string): Promise<void> {
   await db.deleteFrom('turn_checkpoints').where('conversation_id', '=', conversationId).execute();

@@ -59,6 +59,12 @@ export function compileRequest(
   const { method, path, headers, queryParams, body } = request;
   const bodyKind = bodyKindOf(request.contentType, body);
   const server = compile(targetServerUrl);
+  if (server.references.some(({ kind }) => kind === 'caller')) {
+    throw new PlatformError(
+      'invalid',
+      `httpcalls document: targetServerUrl may not hold a reference to the caller, whose name would be a part of the address. Put it into the path, a query parameter or a header of "${name}".`,
+    );
+  }
   const template: RequestTemplate = {
     method,
     server,
@@ -68,7 +74,8 @@ export function compileRequest(
     body: compile(body),
     bodyKind,
     contentType: body === '' ? undefined : request.contentType || defaultType(bodyKind),
-    hostFrom: comesFromOutside(server) ? 'outside' : 'operator',
+    // A template there lets somebody else than the author of the configuration decide about the host.
+    hostFrom: isTemplate(server.source) ? 'outside' : 'operator',
   };
   if (template.hostFrom === 'outside' && hasCredential(template)) {
     throw new PlatformError(
@@ -77,11 +84,6 @@ export function compileRequest(
     );
   }
   return template;
-}
-
-/** Does somebody else than the author of the configuration decide about the host? */
-function comesFromOutside({ source, references }: CompiledText): boolean {
-  return isTemplate(source) || references.some(({ kind }) => kind === 'caller');
 }
 
 /** A secret the configuration refers to, or one it writes out in a header. */
