@@ -45,11 +45,17 @@ export async function measureGrowth(options: {
   await stop(first);
   const database = databases ? await openPostgres(databases.grown) : openSqlite(folders.grown);
   await fill(database, templates, conversations, say);
+  const filledAt = Date.now();
 
   const platforms = { empty: await start('empty'), grown: await start('grown') };
   const doors = { empty: await doorsOf(platforms.empty), grown: await doorsOf(platforms.grown) };
 
-  const before = await database.count(`select count(*) as n from conversations where state = 'ENDED'`);
+  const isOld = `created_at < ${filledAt}`;
+  const before = await database.count(
+    `select count(*) as n from conversations where ${isOld} and state <> 'ENDED'`,
+  );
+  const stored = await database.count(`select count(*) as n from conversations where ${isOld}`);
+  await database.run(`update jobs set due_at = 0 where id = '${RETIRING}'`);
   const began = performance.now();
   const retiring: number[] = [];
   const meanwhile: number[] = [];
@@ -58,9 +64,11 @@ export async function measureGrowth(options: {
     meanwhile.push(...(await runLoad(doors.empty.turn, CONNECTIONS, 2)).latencies);
   }
   const retiringSeconds = (performance.now() - began) / 1000;
-  const left = await database.count('select count(*) as n from conversations');
-  const ended = await database.count(`select count(*) as n from conversations where state = 'ENDED'`);
-  const retired = conversations - left + (ended - before);
+  const after = await database.count(
+    `select count(*) as n from conversations where ${isOld} and state <> 'ENDED'`,
+  );
+  const deleted = stored - (await database.count(`select count(*) as n from conversations where ${isOld}`));
+  const retired = before - after + deleted;
   say(`retired ${retired} in ${Math.round(retiringSeconds)} s`);
 
   const latencies = { empty: { turn: [], start: [] }, grown: { turn: [], start: [] } } as Latencies;
@@ -205,9 +213,9 @@ async function fill(
     },
     { table: 'conversation_steps', where: `conversation_id = '${resting}'`, columns: common },
     {
-      table: 'audit_entries',
+      table: 'audit_records',
       where: `conversation_id = '${resting}'`,
-      columns: { ...common, id: `replace($id, '${resting.slice('conv_'.length)}', ${part})` },
+      columns: common,
       only: 'i % 4 = 0',
     },
     {
@@ -227,9 +235,7 @@ async function fill(
           : `(with recursive s(i) as (select ${from} union all select i + 1 from s where i < ${to}) select i from s)`;
       for (const template of templates) {
         const names = Object.keys(template);
-        const values = names.map(name =>
-          (columns[name] ?? literal(template[name])).replace('$id', () => literal(template.id)),
-        );
+        const values = names.map(name => columns[name] ?? literal(template[name]));
         await database.run(
           `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${numbers} where ${only}`,
         );
@@ -237,7 +243,6 @@ async function fill(
       say(`${table}: ${to + 1} of ${conversations}`);
     }
   }
-  await database.run(`update jobs set due_at = 0 where id = '${RETIRING}'`);
   // What the server does by itself after some minutes.
   if (database.kind === 'postgres') await database.run('vacuum analyze');
 }
