@@ -175,7 +175,7 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     // No node has compiled it yet, so each finds what is missing now.
     await client.call('delete_document', { type: 'rules', id: agentId, version: 1, permanent: true });
     for (let node = 0; node < 4; node += 1) {
-      await expect(chat(agentId)).rejects.toThrow('cannot run in its deployed form');
+      await expect(chat(agentId)).rejects.toThrow('cannot run as it is deployed in production');
     }
     expect(await client.call('get_deployment_status', { agentId, version: 1 })).toMatchObject({
       status: 'ERROR',
@@ -202,7 +202,7 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     expect((await read(conversationId)).conversationSteps).toHaveLength(2);
     const workflows = [`patchbay://workflow/${agentId}?version=1`];
     await client.call('create_document', { type: 'agent', id: agentId, body: { workflows } });
-    await expect(chat(agentId)).rejects.toThrow('is not deployed in this environment');
+    await expect(chat(agentId)).rejects.toThrow('is not deployed in production; deploy it there first.');
   });
 
   it('are refused where a secret is not for the agent, and change nothing', async () => {

@@ -287,7 +287,12 @@ describe.each(engines)('deployments on %s', (engine: EngineName) => {
 
   describe('that do not compile', () => {
     const newer: StepType = { type: 'from-the-future', compile: async () => ({ run: () => 'continue' }) };
-    const unavailable = { reason: 'agent_unavailable', agentId: 'hello', why: 'error' };
+    const unavailable = {
+      reason: 'agent_unavailable',
+      agentId: 'hello',
+      why: 'error',
+      environment: 'production',
+    };
     const status = async (agentId = 'hello') => {
       const deployed = await rig.catalogue.listDeployed(ann, { environment: 'production' });
       return deployed.find(each => each.agentId === agentId)?.status;

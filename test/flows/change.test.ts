@@ -56,7 +56,7 @@ describe.each(platforms)('an agent of $kind', ({ start }) => {
       const { agentId, rules, output, workflow } = await build('Good morning.');
       expect(rules).toMatchObject({ resourceType: 'behavior', version: 1, status: 201, action: 'created' });
       expect(rules.resourceUri).toBe(`patchbay://rules/${rules.resourceId}?version=1`);
-      await expect(say(agentId)).rejects.toThrow('is not deployed in this environment');
+      await expect(say(agentId)).rejects.toThrow('is not deployed in production; deploy it there first.');
       expect(await call('get_deployment_status', { agentId, version: 1 })).toMatchObject({
         status: 'NOT_FOUND',
         action: 'status_check',

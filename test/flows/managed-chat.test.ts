@@ -118,7 +118,7 @@ describe.each(platforms)('an intent at $kind', ({ start }) => {
         action: 'updated',
       });
       expect((await chat(intent, 'ann')).conversationId).toBe(conversationId);
-      await expect(chat(intent, 'bob')).rejects.toThrow('is not deployed in this environment');
+      await expect(chat(intent, 'bob')).rejects.toThrow('is not deployed in test; deploy it there first.');
     });
 
     it('is an error once it is deleted; its conversations stay readable', async () => {

@@ -218,13 +218,13 @@ async function claimTarget(
   const { environment } = target.kind === 'new' ? target : target.conversation;
   const deployedVersion = latestVersion(target.agent, environment);
   if (deployedVersion === undefined) {
-    return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed' });
+    return refused({ reason: 'agent_unavailable', agentId, why: 'not_deployed', environment });
   }
   // A running conversation keeps the version it began with, also after another one is deployed that is not compatible.
   const agentVersion =
     target.kind === 'new' ? deployedVersion : followingVersion(target.agent, target.conversation);
   if (deployments.isBroken(agentId, agentVersion)) {
-    return refused({ reason: 'agent_unavailable', agentId, why: 'error' });
+    return refused({ reason: 'agent_unavailable', agentId, why: 'error', environment });
   }
 
   if (target.kind === 'new') {

@@ -1,3 +1,4 @@
+import type { Environment } from '@patchbay/contract/environments';
 import type { ErrorKind } from '@patchbay/contract/errors';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
@@ -27,6 +28,7 @@ export type TurnRefusal =
       readonly reason: 'agent_unavailable';
       readonly agentId: string;
       readonly why: 'not_deployed' | 'error';
+      readonly environment: Environment;
     }
   /** The node is about to stop. */
   | { readonly reason: 'stopping' }
@@ -80,8 +82,8 @@ export function toRefusalError(refusal: TurnRefusal): PlatformError {
       return new PlatformError(
         'unavailable',
         refusal.why === 'not_deployed'
-          ? `Agent "${refusal.agentId}" is not deployed in this environment; deploy it first.`
-          : `Agent "${refusal.agentId}" cannot run in its deployed form; deploy it again.`,
+          ? `Agent "${refusal.agentId}" is not deployed in ${refusal.environment}; deploy it there first.`
+          : `Agent "${refusal.agentId}" cannot run as it is deployed in ${refusal.environment}; deploy it again.`,
       );
     case 'stopping':
       return new PlatformError(

@@ -212,9 +212,10 @@ export function createTurns(given: TurnDeps): Turns {
     });
     if (!agent) {
       await releaseClaim(deps, claim);
+      const { agentId, environment } = claim;
       return {
         kind: 'refused',
-        refusal: { reason: 'agent_unavailable', agentId: claim.agentId, why: 'error' },
+        refusal: { reason: 'agent_unavailable', agentId, environment, why: 'error' },
       };
     }
     return {
