@@ -203,6 +203,12 @@ describe.each(platforms)('deployments at $kind', ({ start }) => {
     const workflows = [`patchbay://workflow/${agentId}?version=1`];
     await client.call('create_document', { type: 'agent', id: agentId, body: { workflows } });
     await expect(chat(agentId)).rejects.toThrow('is not deployed in production; deploy it there first.');
+
+    const file = await client.call('export_agent', { agentId });
+    await client.call('delete_agent', { agentId, version: 0, permanent: true });
+    await expect(chat(agentId)).rejects.toMatchObject({ status: 404 });
+    await client.call('import_agent', { file });
+    await expect(chat(agentId)).rejects.toThrow('is not deployed in production; deploy it there first.');
   });
 
   it('are refused where a secret is not for the agent, and change nothing', async () => {

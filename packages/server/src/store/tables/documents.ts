@@ -99,6 +99,8 @@ export async function createDocument(db: Db, document: DocumentToCreate): Promis
     );
   }
   await insertVersion(db, { type, id, version: 1, body: document.body, createdBy: by, createdAt: at });
+  // Under this id an agent may be remembered as one that was deleted.
+  if (type === 'agent') await noteAgentChange(db, id);
   return toDescriptor(row);
 }
 
@@ -167,8 +169,8 @@ export async function addVersion(
   }
   if (row.current_version < version) {
     await db.updateTable('documents').set(changed).where('type', '=', type).where('id', '=', id).execute();
-    await noteChange(db, type, id);
   }
+  if (row.current_version <= version) await noteChange(db, type, id);
   await insertVersion(db, { type, id, version, body, createdBy: by, createdAt: at });
 }
 
