@@ -46,7 +46,11 @@ const tricky = fc.constantFrom(
   '\t',
   '🙂',
 );
-const text = fc.oneof(tricky, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.lorem());
+/** A text that only begins a template is refused. In JSON neither mark stands outside of texts. */
+const withoutTemplates = (value: string) => value.replaceAll(/\{(?=[{%])/g, 'x');
+const text = fc
+  .oneof(tricky, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.lorem())
+  .map(withoutTemplates);
 const name = text.map(value => value.trim() || 'x').map(value => (value === '__proto__' ? 'x' : value));
 const action = fc.stringMatching(/^[a-z][a-z_]{0,8}$/);
 const expressions = fc.constantFrom('drink(*)', 'greeting(hello), polite', 'ask', '*', 'empty');
@@ -112,7 +116,7 @@ const item = fc.oneof(
   fc.record({
     type: fc.constant('card'),
     title: text,
-    '9': fc.json().map(json => JSON.parse(json)),
+    '9': fc.json().map(json => JSON.parse(withoutTemplates(json))),
     '1': text,
   }),
 );
