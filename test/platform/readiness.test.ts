@@ -45,8 +45,14 @@ describe.each(engines)('a platform on %s with an agent that cannot run', engine 
       expect(await readiness()).toEqual({ status: 'ready', agentsInErrorCount: 0 });
       expect(await metrics()).toContain('patchbay_deployments{environment="production",status="READY"} 1');
 
-      await client.call('chat_with_agent', { agentId: 'demo', message: 'ask a person' });
+      const { conversationId } = await client.call('chat_with_agent', {
+        agentId: 'demo',
+        message: 'ask a person',
+      });
       expect(await metrics()).toContain('patchbay_pauses_open 1');
+      await client.call('resume_conversation', { conversationId: conversationId!, verdict: 'REJECTED' });
+      expect(await metrics()).toContain('patchbay_pauses_open 0');
+      expect(await metrics()).toContain('patchbay_approvals_total{surface="rest",verdict="REJECTED"} 1');
     } finally {
       await platform.close();
     }

@@ -223,7 +223,7 @@ export async function createPlatform(
     keepDays: config.files.keepDays,
   });
   const calls = createAgentCalls({ turns, files, store, onAccessDenied: metrics.accessDenied });
-  const pauses = createPauses({ store, clock, audit });
+  const pauses = createPauses({ store, clock, audit, onEnd: metrics.approval });
   const idempotencyHours = config.idempotency.hours;
   const tasks = createTasks({
     ...{ store, clock, calls, pauses, idempotencyHours },

@@ -17,6 +17,8 @@ export interface Metrics {
   rateLimited(agentId: string): void;
   /** News, by what it is and where it was from; `resync` says that some of other nodes may have been missed. */
   event(kind: HeardEvent['kind'], origin: EventOrigin): void;
+  /** A pause that ended: where it was decided, and what was decided. */
+  approval(surface: 'mcp' | 'rest' | 'timeout', verdict: 'APPROVED' | 'REJECTED' | 'CANCELLED'): void;
   /** A run of a job of the table. */
   job(kind: string, outcome: JobOutcome): void;
   /** Prometheus text; asks the database what is there now. */
@@ -69,6 +71,12 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     labelNames: ['kind', 'origin'],
     registers,
   });
+  const approvals = new Counter({
+    name: 'patchbay_approvals_total',
+    help: 'Waits for a person that ended on this node, by where it was decided and what',
+    labelNames: ['surface', 'verdict'],
+    registers,
+  });
   const jobs = new Counter({
     name: 'patchbay_jobs_total',
     help: 'Runs of jobs on this node, by kind and how they ended',
@@ -104,6 +112,7 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     authenticationRefused: (door, reason) => authRefused.inc({ door, reason }),
     rateLimited: agent => rateLimited.inc({ agent }),
     event: (kind, origin) => events.inc({ kind, origin }),
+    approval: (surface, verdict) => approvals.inc({ surface, verdict }),
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
     render: () => registry.metrics(),
     contentType: registry.contentType,

@@ -80,8 +80,11 @@ export function createPauses(deps: {
   readonly store: Store;
   readonly clock: Clock;
   readonly audit: Pick<Audit, 'append'>;
+  /** Told, after the commit, where a pause was decided and what. */
+  readonly onEnd?: (surface: 'mcp' | 'rest' | 'timeout', verdict: Verdict | 'CANCELLED') => void;
 }): Pauses {
-  const { store, clock, audit } = deps;
+  const { store, clock, audit, onEnd } = deps;
+
   async function find(db: Db, principal: Principal, conversationId: string): Promise<ConversationRecord> {
     const conversation = await findConversation(db, conversationId);
     if (!conversation) throw conversationNotFound();
@@ -129,32 +132,40 @@ export function createPauses(deps: {
       return { conversation, state: shownState(conversation), pause };
     },
 
-    decide: ({ principal, decidedBy }, { conversationId, verdict, note, pauseId }) =>
-      store.commit(async db => {
+    async decide({ principal, decidedBy }, { conversationId, verdict, note, pauseId }) {
+      await store.commit(async db => {
         const conversation = await find(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
         if (!pause) throw nothingWaits(shownState(conversation));
         if (!(await close(db, pause, 'answered', { verdict, note, decidedBy }))) throw pauseChanged();
-      }),
+      });
+      onEnd?.(surfaceOf(decidedBy), verdict);
+    },
 
-    cancel: ({ principal, decidedBy }, conversationId) =>
-      store.commit(async db => {
+    async cancel({ principal, decidedBy }, conversationId) {
+      const waited = await store.commit(async db => {
         const conversation = await find(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
-        if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return;
+        if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return true;
         const goesOn = await cancelCheckpoint(db, conversationId);
         const runs = await cancelLeasedTurn(db, conversationId);
         if (!goesOn && !runs) throw nothingRuns(shownState(conversation));
-      }),
+        return false;
+      });
+      if (waited) onEnd?.(surfaceOf(decidedBy), 'CANCELLED');
+    },
 
-    expire: pauseId =>
-      store.commit(async db => {
+    async expire(pauseId) {
+      const ended = await store.commit(async db => {
         const pause = await findPause(db, pauseId);
-        if (pause?.state !== 'open') return;
+        if (pause?.state !== 'open') return undefined;
         const verdict = VERDICT_OF[pause.timeoutPolicy];
-        await close(db, pause, 'expired', { verdict, decidedBy: BY_TIMEOUT });
-      }),
+        const isClosed = await close(db, pause, 'expired', { verdict, decidedBy: BY_TIMEOUT });
+        return isClosed ? (verdict ?? 'CANCELLED') : undefined;
+      });
+      if (ended) onEnd?.('timeout', ended);
+    },
   };
 }
 
@@ -164,6 +175,10 @@ const VERDICT_OF: Readonly<Record<Pause['timeoutPolicy'], Verdict | undefined>> 
   ABORT: undefined,
   WAIT_INDEFINITELY: undefined,
 };
+
+function surfaceOf(decidedBy: string): 'mcp' | 'rest' {
+  return decidedBy.startsWith('mcp:') ? 'mcp' : 'rest';
+}
 
 function pauseChanged(): PlatformError {
   return new PlatformError(
