@@ -56,7 +56,8 @@ describe.each(platforms)('versions of an agent at $kind', ({ start }) => {
         const to = performance.now();
         if ('error' in answer) {
           // Its conversation was ended while it was answered.
-          const isEnded = answer.error instanceof ClientError && answer.error.status === 409;
+          const isEnded =
+            answer.error instanceof ClientError && ['conflict', 'cancelled'].includes(answer.error.code);
           if (!isEnded) complaints.push(String(answer.error));
           conversation = undefined;
           continue;
