@@ -7,7 +7,7 @@ import { percentile, runLoad, type Target } from './load.ts';
 import { AGENT, AGENT_FILE, conversationCall, newConversationCall } from './two-rules.ts';
 
 export interface Growth {
-  /** p99 of a turn in the grown store, times that of the empty one; all rounds together. */
+  /** p99 of a turn in the grown store, times that of the empty one; each the median of the rounds. */
   readonly turn: number;
   /** The same for a call that starts a conversation. */
   readonly start: number;
@@ -71,21 +71,21 @@ export async function measureGrowth(options: {
   const retired = before - after + deleted;
   say(`retired ${retired} in ${Math.round(retiringSeconds)} s`);
 
-  const latencies = { empty: { turn: [], start: [] }, grown: { turn: [], start: [] } } as Latencies;
+  const times = { empty: { turn: [], start: [] }, grown: { turn: [], start: [] } } as Times;
   for (let round = 0; round < rounds; round += 1) {
     for (const which of round % 2 === 0 ? (['empty', 'grown'] as const) : (['grown', 'empty'] as const)) {
       for (const kind of ['turn', 'start'] as const)
-        latencies[which][kind].push(...(await runLoad(doors[which][kind], CONNECTIONS, 2)).latencies);
+        times[which][kind].push(p99((await runLoad(doors[which][kind], CONNECTIONS, 2)).latencies));
     }
-    say(`round ${round + 1} of ${rounds}: p99 ${p99(latencies.empty.turn)} and ${p99(latencies.grown.turn)}`);
+    say(`round ${round + 1} of ${rounds}: p99 ${times.empty.turn.at(-1)} and ${times.grown.turn.at(-1)} ms`);
   }
   const asked = await askAround(platforms.grown);
   await database.close();
   await stop(platforms.empty);
   await stop(platforms.grown);
   return {
-    turn: p99(latencies.grown.turn) / p99(latencies.empty.turn),
-    start: p99(latencies.grown.start) / p99(latencies.empty.start),
+    turn: median(times.grown.turn) / median(times.empty.turn),
+    start: median(times.grown.start) / median(times.empty.start),
     whileRetiring: retiring.length === 0 ? 1 : p99(retiring) / p99(meanwhile),
     retired,
     retiringSeconds,
@@ -93,7 +93,15 @@ export async function measureGrowth(options: {
   };
 }
 
-type Latencies = Record<'empty' | 'grown', Record<'turn' | 'start', number[]>>;
+/** p99 of each round, in ms. */
+type Times = Record<'empty' | 'grown', Record<'turn' | 'start', number[]>>;
+
+function median(values: readonly number[]): number {
+  return percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
 
 function p99(latencies: readonly number[]): number {
   return percentile(
@@ -244,7 +252,8 @@ async function fill(
     }
   }
   // What the server does by itself after some minutes.
-  if (database.kind === 'postgres') await database.run('vacuum analyze');
+  if (database.kind === 'postgres')
+    for (const step of ['vacuum analyze', 'checkpoint']) await database.run(step);
 }
 
 function literal(value: unknown): string {
