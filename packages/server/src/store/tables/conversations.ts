@@ -1,6 +1,13 @@
 import type { Environment } from '@patchbay/contract/environments';
 import { CONVERSATION_STATES, type ConversationState } from '@patchbay/contract/operations/conversation';
-import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type NotNull,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
 import { NOW } from '../now.ts';
@@ -651,23 +658,28 @@ const selectForTurn = prepareQuery((db, { id }: { id: string }) =>
   db
     .selectFrom('conversations')
     .innerJoin('agents', 'agents.id', 'conversations.agent_id')
-    .innerJoin('conversation_steps', join =>
-      join
-        .onRef('conversation_steps.conversation_id', '=', 'conversations.id')
-        .on('conversation_steps.step_index', '=', eb => eb('conversations.step_count', '-', 1)),
-    )
     .leftJoin('message_logs', 'message_logs.id', 'conversations.id')
     .select(CONVERSATION_COLUMNS)
+    // No join: PostgreSQL would read every step of the conversation, because most conversations have few.
+    .select(eb =>
+      eb
+        .selectFrom('conversation_steps')
+        .select('conversation_steps.output')
+        .whereRef('conversation_steps.conversation_id', '=', 'conversations.id')
+        .where('conversation_steps.step_index', '=', eb('conversations.step_count', '-', 1))
+        .as('last_output'),
+    )
+    .$narrowType<{ last_output: NotNull }>()
     .select([
       'message_logs.id as log_id',
       'conversations.counters',
       'conversations.lease_fence',
       'conversations.audit_head',
-      'conversation_steps.output as last_output',
       'agents.revision',
       NOW.as('now'),
     ])
-    .where('conversations.id', '=', id),
+    .where('conversations.id', '=', id)
+    .where('conversations.step_count', '>', 0),
 );
 
 function toRecord(row: ConversationRow): ConversationRecord {
