@@ -607,10 +607,13 @@ function isShownAs(state: ConversationState | undefined, agentId: string): (eb: 
 
 async function listSome(
   db: Db,
-  { agentId, agentVersion, scope }: ConversationFilter,
+  { agentId, agentVersion, scope, state }: ConversationFilter,
   which: (eb: Rows) => Expression<SqlBool>,
   limit: number,
 ): Promise<DescribedConversation[]> {
+  // SQLite believes that an agent has few conversations, and would read all of them instead of the few that run.
+  const agent =
+    state === 'IN_PROGRESS' ? sql`conversations.agent_id || ''` : sql.ref('conversations.agent_id');
   const rows = await db
     .selectFrom('conversations')
     .leftJoin('documents', join =>
@@ -618,7 +621,7 @@ async function listSome(
     )
     .select(CONVERSATION_COLUMNS)
     .select(['documents.name as agent_name', NOW.as('now')])
-    .where('conversations.agent_id', '=', agentId)
+    .where(agent, '=', agentId)
     .where('conversations.step_count', '>', 0)
     .where(eb => which(eb as unknown as Rows))
     .$if(scope.kind === 'owned', query =>
