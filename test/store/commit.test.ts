@@ -97,11 +97,13 @@ describe('commit on postgres', () => {
     });
     const bothHoldOne = Promise.withResolvers<void>();
     let runs = 0;
+    let holding = 0;
     const crossing = (first: string, second: string) =>
       store.commit(async db => {
         runs++;
         await rename(db, first);
-        if (runs === 2) bothHoldOne.resolve();
+        holding++;
+        if (holding === 2) bothHoldOne.resolve();
         await bothHoldOne.promise;
         await rename(db, second);
       });
