@@ -314,7 +314,7 @@ function endingOf(claim: TurnClaim, failure: StepFailure): PlatformError {
 
 /** What a repeat of a call is told whose turn failed after it had acted: the agent does not run again. */
 function keptFailure(claim: TurnClaim, failure: StepFailure): FailedAnswer {
-  const { kind, message } = failureFor(claim, failure);
+  const { kind, message } = endingOf(claim, failure);
   return { failed: { kind, message } };
 }
 
