@@ -142,6 +142,10 @@ export const DELETES = {
   idempotentHint: false,
   openWorldHint: false,
 } as const;
+/** Annotations of an operation that makes something as it is told, once or again. */
+export const SETS = { ...UPDATES, idempotentHint: true } as const;
+/** Annotations of an operation that ends or removes something, and finds it ended or gone when it is called again. */
+export const REMOVES = { ...DELETES, idempotentHint: true } as const;
 /** Annotations of an operation that adds something, each time it is called (E-04). */
 export const CREATES = {
   readOnlyHint: false,

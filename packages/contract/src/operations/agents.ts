@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { CREATES, DELETES, defineOperation, type Family, READS, UPDATES } from '../operation.ts';
+import { CREATES, DELETES, defineOperation, type Family, READS, SETS, UPDATES } from '../operation.ts';
 import {
   currentVersion,
   environment,
@@ -142,7 +142,7 @@ export const deployAgentFile = defineOperation({
   errors: ['forbidden', 'conflict'],
   tier: 'author',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: SETS,
   runsTurn: false,
   rest: { method: 'POST', path: '/agent-files' },
   examples: [],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
+import { DELETES, defineOperation, type Family, READS, RUNS_AGENT, UPDATES } from '../operation.ts';
 import { CONVERSATION_STATES, conversationSnapshotSchema } from './conversation.ts';
 
 const family: Family = {
@@ -129,7 +129,7 @@ export const cancelConversation = defineOperation({
   errors: ['forbidden', 'not_found', 'wrong_state'],
   tier: 'hitl',
   tool: true,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  annotations: DELETES,
   runsTurn: false,
   rest: { method: 'POST', path: '/conversations/{conversationId}/cancel' },
   examples: [],
@@ -153,7 +153,7 @@ export const undoTurn = defineOperation({
   errors: ['forbidden', 'not_found', 'wrong_state'],
   tier: 'converse',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  annotations: DELETES,
   runsTurn: false,
   rest: { method: 'POST', path: '/conversations/{conversationId}/undo' },
   examples: [],
@@ -169,7 +169,7 @@ export const redoTurn = defineOperation({
   errors: ['forbidden', 'not_found', 'wrong_state'],
   tier: 'converse',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  annotations: UPDATES,
   runsTurn: false,
   rest: { method: 'POST', path: '/conversations/{conversationId}/redo' },
   examples: [],

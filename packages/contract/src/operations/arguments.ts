@@ -15,12 +15,17 @@ export const filter = z
   .optional()
   .describe('Optional. Only names or descriptions that contain this text, in any case');
 
-export const limit = z
-  .int()
-  .min(1)
-  .max(100)
-  .default(20)
-  .describe('Optional. How many at the most, 1 to 100; default: 20');
+/** How many of a list, where another bound or default than that of `limit` fits. */
+export function limitOf(most: number, usual: number) {
+  return z
+    .int()
+    .min(1)
+    .max(most)
+    .default(usual)
+    .describe(`Optional. How many at the most, 1 to ${most}; default: ${usual}`);
+}
+
+export const limit = limitOf(100, 20);
 
 /** A version to work from: the optimistic lock of updates and deletions (platform.md 1.2). */
 export const currentVersion = z

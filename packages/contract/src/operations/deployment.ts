@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { DELETES, defineOperation, type Family, READS } from '../operation.ts';
+import { DELETES, defineOperation, type Family, READS, SETS } from '../operation.ts';
 import { environment } from './arguments.ts';
 
 const family: Family = {
@@ -34,7 +34,7 @@ export const deployAgent = defineOperation({
   errors: ['not_found', 'agent_not_found'],
   tier: 'author',
   tool: true,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: SETS,
   runsTurn: false,
   rest: { method: 'POST', path: '/deployments' },
   examples: [{ agentId: 'demo', version: 1, environment: 'test' }],

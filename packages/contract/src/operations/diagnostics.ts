@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
 import { defineOperation, type Family, READS } from '../operation.ts';
+import { limitOf } from './arguments.ts';
 
 const family: Family = {
   name: 'Diagnostics',
@@ -46,12 +47,7 @@ export const readAgentLogs = defineOperation({
       .describe(
         'Optional. The least important lines to return: ERROR, WARN, INFO or DEBUG; if omitted, all that were written',
       ),
-    limit: z
-      .int()
-      .min(1)
-      .max(1000)
-      .default(50)
-      .describe('Optional. How many at the most, 1 to 1000; default: 50'),
+    limit: limitOf(1000, 50),
   }),
   output: z.object({
     count: z.int(),
@@ -104,12 +100,7 @@ export const readAuditTrail = defineOperation({
     'What each step of each turn did in a conversation, newest first: input, output, actions and how long it took. For viewers their own conversations, for admins any.',
   input: z.object({
     conversationId: z.string().describe('Id of the conversation'),
-    limit: z
-      .int()
-      .min(1)
-      .max(200)
-      .default(20)
-      .describe('Optional. How many at the most, 1 to 200; default: 20'),
+    limit: limitOf(200, 20),
   }),
   output: z.object({ conversationId: z.string(), count: z.int(), entries: z.array(auditEntrySchema) }),
   errors: ['forbidden', 'not_found'],
@@ -133,12 +124,7 @@ export const listAuditEvents = defineOperation({
       .min(1)
       .optional()
       .describe('Optional. Only events before this place; if omitted, the newest'),
-    limit: z
-      .int()
-      .min(1)
-      .max(1000)
-      .default(50)
-      .describe('Optional. How many at the most, 1 to 1000; default: 50'),
+    limit: limitOf(1000, 50),
   }),
   output: z.object({
     count: z.int(),

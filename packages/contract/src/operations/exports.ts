@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { z } from 'zod';
 import { agentIdSchema, DOCUMENT_TYPES } from '../ids.ts';
-import { defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, SETS } from '../operation.ts';
 import { latestVersion } from './arguments.ts';
 
 const family: Family = {
@@ -93,7 +93,7 @@ export const importAgent = defineOperation({
   errors: ['forbidden', 'conflict'],
   tier: 'author',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: SETS,
   runsTurn: false,
   rest: { method: 'POST', path: '/agent-imports' },
   examples: [],

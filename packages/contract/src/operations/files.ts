@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+import { CREATES, defineOperation, type Family, READS, REMOVES } from '../operation.ts';
+import { limitOf } from './arguments.ts';
 
 const family: Family = {
   name: 'Files',
@@ -69,12 +70,7 @@ export const listFiles = defineOperation({
   title: 'List your files',
   description: 'Files you declared or uploaded, by id.',
   input: z.object({
-    limit: z
-      .int()
-      .min(1)
-      .max(500)
-      .default(100)
-      .describe('Optional. How many at the most, 1 to 500; default: 100'),
+    limit: limitOf(500, 100),
     after: z.string().optional().describe('Optional. Only files whose id comes after this one'),
   }),
   output: z.object({ count: z.int(), files: z.array(fileInfo) }),
@@ -117,7 +113,7 @@ export const deleteFile = defineOperation({
   errors: ['not_found'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   noted: false,
   runsTurn: false,
   rest: { method: 'DELETE', path: '/files/{file_id}', successStatus: 204, surface: 'agents' },

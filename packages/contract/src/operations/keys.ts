@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREATES, defineOperation, type Family, READS } from '../operation.ts';
+import { CREATES, defineOperation, type Family, READS, REMOVES } from '../operation.ts';
 
 const family: Family = { name: 'Keys', description: 'Your own keys, whatever your role.' };
 
@@ -99,7 +99,7 @@ export const revokeKey = defineOperation({
   errors: ['not_found'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'DELETE', path: '/api-keys/{keyId}' },
   examples: [],
@@ -135,7 +135,7 @@ export const revokeAgentKey = defineOperation({
   errors: ['not_found', 'agent_not_found'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'DELETE', path: '/agents/{agentId}/keys/{keyId}' },
   examples: [],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limitOf } from './arguments.ts';
 
 // The log of a conversation or a task, as both families show it (BX-25, BX-26).
 
@@ -38,10 +39,5 @@ export const logSince = {
 
 export const logPage = {
   ...logSince,
-  limit: z
-    .int()
-    .min(1)
-    .max(500)
-    .default(200)
-    .describe('Optional. How many at the most, 1 to 500; default: 200'),
+  limit: limitOf(500, 200),
 };

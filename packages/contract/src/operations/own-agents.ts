@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../environments.ts';
-import { defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, SETS } from '../operation.ts';
+import { limitOf } from './arguments.ts';
 
 const family: Family = {
   name: 'Your agents',
@@ -33,12 +34,7 @@ export const listOwnAgents = defineOperation({
   description:
     "Agents you own, deployed or not, by id, with what their MCP clients see of them; an admin with an operator key sees everybody's.",
   input: z.object({
-    limit: z
-      .int()
-      .min(1)
-      .max(500)
-      .default(100)
-      .describe('Optional. How many at the most, 1 to 500; default: 100'),
+    limit: limitOf(500, 100),
     after: z.string().optional().describe('Optional. Only agents whose id comes after this one'),
   }),
   output: z.object({ count: z.int(), agents: z.array(ownAgent) }),
@@ -88,7 +84,7 @@ export const changeOwnAgent = defineOperation({
   errors: ['agent_not_found'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: SETS,
   runsTurn: false,
   rest: { method: 'PATCH', path: '/agents/{agentId}', surface: 'agents' },
   examples: [{ agentId: 'demo', mcp_enabled: true }],

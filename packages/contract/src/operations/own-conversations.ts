@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
-import { attachments, idempotencyKey, metadata } from './arguments.ts';
+import { defineOperation, type Family, READS, REMOVES, RUNS_AGENT } from '../operation.ts';
+import { attachments, idempotencyKey, limitOf, metadata } from './arguments.ts';
 import { TURN_ERRORS } from './conversation.ts';
 import { logPage, logSince, messageFrame, messagesPage } from './messages.ts';
 
@@ -54,12 +54,7 @@ export const listOwnConversations = defineOperation({
   description: 'Conversations you opened with one agent, latest first.',
   input: z.object({
     agentId,
-    limit: z
-      .int()
-      .min(1)
-      .max(200)
-      .default(50)
-      .describe('Optional. How many at the most, 1 to 200; default: 50'),
+    limit: limitOf(200, 50),
   }),
   output: z.object({ count: z.int(), conversations: z.array(conversation) }),
   errors: ['agent_not_found'],
@@ -99,7 +94,7 @@ export const closeConversation = defineOperation({
   errors: [...CONVERSATION_ERRORS, 'conflict'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'DELETE', path: `${at}/{conversation_id}`, successStatus: 204, surface: 'agents' },
   examples: [],

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { z } from 'zod';
 import { agentIdSchema } from '../ids.ts';
-import { defineOperation, type Family, READS } from '../operation.ts';
+import { defineOperation, type Family, READS, REMOVES, SETS } from '../operation.ts';
 import { limit } from './arguments.ts';
 
 const family: Family = {
@@ -75,7 +75,7 @@ export const putSecret = defineOperation({
   errors: ['conflict', 'disabled'],
   tier: 'admin',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'PUT', path: '/secrets/{name}' },
   examples: [{ name: 'crm-key', value: 'not a real key', description: 'Key of the CRM' }],
@@ -111,7 +111,7 @@ export const rotateSecrets = defineOperation({
   errors: ['disabled'],
   tier: 'admin',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: SETS,
   runsTurn: false,
   rest: { method: 'POST', path: '/secrets/rotation' },
   examples: [{}],
@@ -127,7 +127,7 @@ export const deleteSecret = defineOperation({
   errors: ['not_found'],
   tier: 'admin',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'DELETE', path: '/secrets/{name}' },
   examples: [],
@@ -163,7 +163,7 @@ export const putVariable = defineOperation({
   errors: ['conflict'],
   tier: 'author',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'PUT', path: '/variables/{name}' },
   examples: [{ name: 'crm-url', value: 'https://crm.example.com', description: 'Where the CRM is' }],
@@ -195,7 +195,7 @@ export const deleteVariable = defineOperation({
   errors: ['not_found'],
   tier: 'author',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'DELETE', path: '/variables/{name}' },
   examples: [],

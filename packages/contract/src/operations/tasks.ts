@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
-import { attachments, idempotencyKey, metadata } from './arguments.ts';
+import { defineOperation, type Family, READS, REMOVES, RUNS_AGENT } from '../operation.ts';
+import { attachments, idempotencyKey, limitOf, metadata } from './arguments.ts';
 import { logPage, logSince, messageFrame, messagesPage } from './messages.ts';
 
 const family: Family = {
@@ -85,12 +85,7 @@ const listed = {
     .default('all')
     .describe('Optional. active: not ended, closed: ended, or all; default: all'),
   since: z.int().min(0).optional().describe('Optional. Only tasks created after this time'),
-  limit: z
-    .int()
-    .min(1)
-    .max(200)
-    .default(50)
-    .describe('Optional. How many at the most, 1 to 200; default: 50'),
+  limit: limitOf(200, 50),
 };
 const tasks = z.object({ count: z.int(), tasks: z.array(task) });
 
@@ -194,7 +189,7 @@ export const cancelTask = defineOperation({
   errors: ['not_found'],
   tier: 'account',
   tool: false,
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: REMOVES,
   runsTurn: false,
   rest: { method: 'POST', path: '/tasks/{task_id}/cancel', surface: 'agents' },
   examples: [],

@@ -110,25 +110,9 @@ export async function createDocument(db: Db, document: DocumentToCreate): Promis
  * `agent_not_found`, for a document that is not there or was deleted.
  */
 export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<Descriptor> {
-  const { type, id, expectedVersion, name, description, by, at } = change;
-  refuseNegative(expectedVersion);
-  const row = await db
-    .updateTable('documents')
-    .set({
-      current_version: sql`current_version + 1`,
-      modified_by: by,
-      modified_at: at,
-      ...(name !== undefined && { name, name_folded: fold(name) }),
-      ...(description !== undefined && { description, description_folded: fold(description) }),
-    })
-    .where('type', '=', type)
-    .where('id', '=', id)
-    .where('deleted', '=', 0)
-    .$if(expectedVersion !== 0, query => query.where('current_version', '=', expectedVersion))
-    .returning(DESCRIPTOR_COLUMNS)
-    .executeTakeFirst();
-  if (!row) throw await whyUnchanged(db, change);
-  const version = row.current_version;
+  const { type, id, by, at } = change;
+  const descriptor = await changeDescriptor(db, change, 'next-version');
+  const version = descriptor.currentVersion;
   const compatibleFrom = change.compatible ? await compatibleFromOf(db, type, id, version - 1) : null;
   await insertVersion(
     db,
@@ -136,7 +120,7 @@ export async function updateDocument(db: Db, change: DocumentToUpdate): Promise<
     compatibleFrom,
   );
   await noteChange(db, type, id);
-  return toDescriptor(row);
+  return descriptor;
 }
 
 /**
@@ -176,6 +160,17 @@ export async function addVersion(
 
 /** Changes the words a document is known by, and makes no version. Throws as `updateDocument` does. */
 export async function renameDocument(db: Db, change: DocumentToRename): Promise<Descriptor> {
+  const descriptor = await changeDescriptor(db, change, 'same-version');
+  await noteChange(db, change.type, change.id);
+  return descriptor;
+}
+
+/** Only of the version that is expected, and of none that was deleted. Throws as `updateDocument` does. */
+async function changeDescriptor(
+  db: Db,
+  change: DocumentToRename,
+  to: 'next-version' | 'same-version',
+): Promise<Descriptor> {
   const { type, id, expectedVersion, name, description, by, at } = change;
   refuseNegative(expectedVersion);
   const row = await db
@@ -183,6 +178,7 @@ export async function renameDocument(db: Db, change: DocumentToRename): Promise<
     .set({
       modified_by: by,
       modified_at: at,
+      ...(to === 'next-version' && { current_version: sql<number>`current_version + 1` }),
       ...(name !== undefined && { name, name_folded: fold(name) }),
       ...(description !== undefined && { description, description_folded: fold(description) }),
     })
@@ -193,7 +189,6 @@ export async function renameDocument(db: Db, change: DocumentToRename): Promise<
     .returning(DESCRIPTOR_COLUMNS)
     .executeTakeFirst();
   if (!row) throw await whyUnchanged(db, change);
-  await noteChange(db, type, id);
   return toDescriptor(row);
 }
 
