@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
 import { getCACertificates } from 'node:tls';
 import type { ErrorKind } from '@patchbay/contract/errors';
 import { Agent, buildConnector, fetch as undiciFetch } from 'undici';
@@ -77,10 +78,32 @@ export interface SafeFetch {
    * Rejects with a `PlatformError` that says nothing of what answered, or with the signal's reason when the caller aborts.
    */
   (url: string | URL, init: RequestInit & SafeFetchInit): Promise<Response>;
+  /**
+   * The same guard for one exchange over a socket, without what a standard `Response` costs: nothing is redirected, and the caller reads
+   * the body and ends it by `signal`. Rejects as the function itself does.
+   */
+  request(url: URL, init: DirectRequest): Promise<DirectAnswer>;
   /** The same with the trust decision taken once: fits where a library wants a `fetch`. */
   with(init: SafeFetchInit): (url: string | URL, init?: RequestInit) => Promise<Response>;
   /** Ends all connections. */
   close(): Promise<void>;
+}
+
+export interface DirectRequest {
+  readonly hostFrom: HostFrom;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  /** Takes a certificate that nobody vouches for: one server's business, in its configuration. */
+  readonly insecureTls: boolean;
+}
+
+export interface DirectAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable & { dump(): Promise<void> };
 }
 
 /**
@@ -93,11 +116,39 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const clock = options.clock ?? systemClock;
   const resolve = options.resolve ?? resolveByDns;
   const ca = options.extraCa && [...getCACertificates('default'), ...options.extraCa];
-  const agentFor = (trust: HostTrust) => guardedAgent({ trust, resolve, connectMs: limits.connectMs, ca });
+  const agentFor = (trust: HostTrust, insecureTls = false) =>
+    guardedAgent({ trust, resolve, connectMs: limits.connectMs, ca, insecureTls });
   // One pool each: a connection that an operator's word opened is never lent to a request that came from outside.
   const agents: Record<HostTrust, Agent> = {
     publicOnly: agentFor('publicOnly'),
     privateToo: agentFor('privateToo'),
+  };
+  // Apart from the others: a connection to nobody in particular is lent to nobody else.
+  const insecureAgents: Record<HostTrust, Agent> = {
+    publicOnly: agentFor('publicOnly', true),
+    privateToo: agentFor('privateToo', true),
+  };
+  const trustIn = (hostFrom: HostFrom, host: string): HostTrust =>
+    hostFrom === 'operator' && options.allowPrivate(normalizeHost(host)) ? 'privateToo' : 'publicOnly';
+
+  const request = async (url: URL, init: DirectRequest): Promise<DirectAnswer> => {
+    parseTarget(url);
+    const trust = trustIn(init.hostFrom, url.hostname);
+    try {
+      const { statusCode, headers, body } = await (init.insecureTls ? insecureAgents : agents)[trust].request(
+        {
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: init.method,
+          headers: sendable(init.headers),
+          body: init.body ?? null,
+          signal: init.signal,
+        },
+      );
+      return { status: statusCode, headers, body };
+    } catch (thrown) {
+      throw init.signal.aborted ? init.signal.reason : explain(thrown, url, init.hostFrom, false);
+    }
   };
 
   const safeFetch = async (input: string | URL, init: RequestInit & SafeFetchInit): Promise<Response> => {
@@ -113,9 +164,10 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     let sent = false;
     try {
       for (let redirects = 0; ; redirects++) {
-        const fromOperator = init.hostFrom === 'operator' && request.url.origin === first.origin;
-        const trust =
-          fromOperator && options.allowPrivate(normalizeHost(first.hostname)) ? 'privateToo' : 'publicOnly';
+        const trust = trustIn(
+          request.url.origin === first.origin ? init.hostFrom : 'outside',
+          first.hostname,
+        );
         const response = await undiciFetch(request.url, {
           method: request.method,
           headers: [...request.headers],
@@ -145,12 +197,14 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   };
 
   return Object.assign(safeFetch, {
+    request,
     with:
       (bound: SafeFetchInit) =>
       (url: string | URL, init: RequestInit = {}) =>
         safeFetch(url, { ...init, ...bound }),
     close: async () => {
-      await Promise.all(Object.values(agents).map(agent => agent.destroy()));
+      const all = [...Object.values(agents), ...Object.values(insecureAgents)];
+      await Promise.all(all.map(agent => agent.destroy()));
     },
   });
 }
@@ -189,6 +243,7 @@ function guardedAgent(guard: {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly connectMs: number;
   readonly ca: readonly string[] | undefined;
+  readonly insecureTls: boolean;
 }): Agent {
   // The socket asks this exactly once and connects to what it is given: there is no second look-up to rebind.
   const lookup: LookupFunction = (hostname, { all }, callback) => {
@@ -206,6 +261,7 @@ function guardedAgent(guard: {
     timeout: guard.connectMs,
     allowH2: false,
     ...(guard.ca && { ca: [...guard.ca] }),
+    rejectUnauthorized: !guard.insecureTls,
   });
   return new Agent({
     connect: (target, callback) => {
@@ -280,6 +336,14 @@ interface OutRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body: string | Uint8Array | undefined;
+}
+
+function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const sent: Record<string, string> = {};
+  for (const name in headers) {
+    if (!HEADERS_NEVER_SENT.includes(name.toLowerCase())) sent[name] = headers[name]!;
+  }
+  return sent;
 }
 
 async function firstRequest(url: URL, init: RequestInit): Promise<OutRequest> {

@@ -102,6 +102,7 @@ export function testFetch(
       (bound: SafeFetchInit) =>
       (url: string | URL, init: RequestInit = {}) =>
         fetch(url, { ...init, ...bound }),
+    request: () => Promise.reject(new Error('no connection is made')),
     close: async () => {},
   });
 }

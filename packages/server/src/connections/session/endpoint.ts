@@ -1,0 +1,20 @@
+import type { HostFrom } from '../../kernel/safe-fetch.ts';
+
+/** Where a server is, with everything resolved: there are secret values in it, so nothing of it is shown or kept. */
+export type Endpoint = HttpEndpoint | StdioEndpoint;
+
+export interface HttpEndpoint {
+  readonly kind: 'http';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hostFrom: HostFrom;
+  readonly insecureTls: boolean;
+}
+
+export interface StdioEndpoint {
+  readonly kind: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+}

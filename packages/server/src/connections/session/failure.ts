@@ -1,0 +1,75 @@
+import { PlatformError } from '../../kernel/errors.ts';
+import { redactText } from '../../kernel/redact.ts';
+
+/** What kept a call from being answered (A-82). */
+export type FailureKind =
+  | 'SERVER_UNAVAILABLE'
+  | 'AUTHENTICATION_FAILED'
+  | 'TOOL_NOT_FOUND'
+  | 'INVALID_ARGUMENTS'
+  | 'PROTOCOL_ERROR'
+  | 'TRANSPORT_ERROR'
+  | 'TIMEOUT'
+  | 'INTERRUPTED'
+  | 'UNSUPPORTED_RESULT';
+
+/** Did the request reach the server? `unknown` is to be taken for yes (A-78). */
+export type Reached = 'no' | 'yes' | 'unknown';
+
+const MAX_MESSAGE = 1_000;
+
+/** A session's request that was not answered with a result. The message is a phrase that may be shown, without secrets and line breaks. */
+export class SessionError extends Error {
+  readonly kind: FailureKind;
+  readonly reached: Reached;
+  /** Of a JSON-RPC error. */
+  readonly code: number | undefined;
+  /** Of an HTTP answer. */
+  readonly status: number | undefined;
+
+  constructor(
+    kind: FailureKind,
+    reached: Reached,
+    message: string,
+    more: { readonly code?: number; readonly status?: number; readonly cause?: unknown } = {},
+  ) {
+    super(shownText(message), more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'SessionError';
+    this.kind = kind;
+    this.reached = reached;
+    this.code = more.code;
+    this.status = more.status;
+  }
+}
+
+/** What a server wrote, as one line for people: short, without control characters and without what looks like a secret. */
+export function shownText(text: string): string {
+  const line = redactText(text.slice(0, 2 * MAX_MESSAGE))
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim();
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}...` : line;
+}
+
+/** The failure behind anything a transport throws; what is no failure of the connection is thrown on. */
+export function sessionError(thrown: unknown): SessionError {
+  if (thrown instanceof SessionError) return thrown;
+  if (thrown instanceof PlatformError) return fromEgress(thrown);
+  const reached = reachedOf(thrown);
+  const message = thrown instanceof Error ? thrown.message : 'the connection broke';
+  return reached === 'no'
+    ? new SessionError('SERVER_UNAVAILABLE', 'no', message, { cause: thrown })
+    : new SessionError('TRANSPORT_ERROR', reached, message, { cause: thrown });
+}
+
+/** The one safe fetch says whether anything of the request was sent. */
+function fromEgress(error: PlatformError): SessionError {
+  const sent = error.details?.sent !== false;
+  const kind = sent ? (error.kind === 'timeout' ? 'TIMEOUT' : 'TRANSPORT_ERROR') : 'SERVER_UNAVAILABLE';
+  return new SessionError(kind, sent ? 'unknown' : 'no', error.message, { cause: error });
+}
+
+/** A transport that knows whether a message was written says so on its error. */
+function reachedOf(thrown: unknown): Reached {
+  if (typeof thrown !== 'object' || thrown === null || !('reached' in thrown)) return 'unknown';
+  return thrown.reached === 'no' ? 'no' : 'unknown';
+}

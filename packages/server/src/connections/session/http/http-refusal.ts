@@ -1,0 +1,38 @@
+import { SessionError } from '../failure.ts';
+
+/** An HTTP status that says the request was not taken. */
+export class HttpRefusal extends SessionError {
+  readonly httpStatus: number;
+  /** The JSON-RPC error in the body, where there is one. */
+  readonly rpcError: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined;
+  /** The server no longer knows the session: it has not executed the request (2025-11-25, Session Management). */
+  readonly sessionGone: boolean;
+
+  constructor(status: number, text: string, hadSession: boolean) {
+    const rpcError = rpcErrorIn(text);
+    const said = rpcError?.message ?? '';
+    const sessionGone = status === 404 && hadSession;
+    const refused = status === 401 || status === 403;
+    super(
+      refused ? 'AUTHENTICATION_FAILED' : status >= 500 ? 'TRANSPORT_ERROR' : 'PROTOCOL_ERROR',
+      refused || sessionGone ? 'no' : status >= 500 ? 'unknown' : 'yes',
+      sessionGone
+        ? 'it no longer knows the session'
+        : `it answered with status ${status}${said && `: ${said}`}`,
+      { status, ...(rpcError && { code: rpcError.code }) },
+    );
+    this.httpStatus = status;
+    this.rpcError = rpcError;
+    this.sessionGone = sessionGone;
+  }
+}
+
+function rpcErrorIn(text: string): HttpRefusal['rpcError'] {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; data?: unknown } };
+    if (typeof error?.code !== 'number') return undefined;
+    return { code: error.code, message: String(error.message ?? ''), data: error.data };
+  } catch {
+    return undefined;
+  }
+}
