@@ -851,6 +851,9 @@ export type RequirementId = keyof typeof LINES;
 
 /** Proved whole by the tests that cite them. */
 export const HELD: readonly RequirementId[] = [
+  'A-05',
+  'A-06',
+  'A-07',
   'B-01',
   'B-02',
   'B-03',

@@ -1,20 +1,6 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { redactText } from '../../kernel/redact.ts';
-
-/** What kept a call from being answered (A-82). */
-export type FailureKind =
-  | 'SERVER_UNAVAILABLE'
-  | 'AUTHENTICATION_FAILED'
-  | 'TOOL_NOT_FOUND'
-  | 'INVALID_ARGUMENTS'
-  | 'PROTOCOL_ERROR'
-  | 'TRANSPORT_ERROR'
-  | 'TIMEOUT'
-  | 'INTERRUPTED'
-  | 'UNSUPPORTED_RESULT';
-
-/** Did the request reach the server? `unknown` is to be taken for yes (A-78). */
-export type Reached = 'no' | 'yes' | 'unknown';
+import type { FailureKind, Reached } from '../call/outcome.ts';
 
 const MAX_MESSAGE = 1_000;
 
@@ -43,7 +29,7 @@ export class SessionError extends Error {
 }
 
 /** What a server wrote, as one line for people: short, without control characters and without what looks like a secret. */
-export function shownText(text: string): string {
+function shownText(text: string): string {
   const line = redactText(text.slice(0, 2 * MAX_MESSAGE))
     .replace(/\p{Cc}+/gu, ' ')
     .trim();

@@ -12,7 +12,7 @@ import { type Answerer, type Members, type RequestOptions, Wire } from './wire.t
 /** With a handshake and sessions, or stateless (mcp.md 1.1). */
 export type Era = 'legacy' | 'modern';
 
-export const MODERN_VERSION = '2026-07-28';
+const MODERN_VERSION = '2026-07-28';
 /** The newest first: that one is offered. */
 const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 /** A server of the stateless era that does not take what was said: it is one all the same. */
@@ -58,11 +58,14 @@ export interface OpenOptions {
  * now on, also when this rejects (2026-07-28, Versioning; mcp.md 1.2 "Era detection").
  */
 export async function openSession(options: OpenOptions): Promise<Session> {
-  const wire = new Wire(options);
+  // The end of one that never opened is what this rejects with.
+  let isOpen = false;
+  const wire = new Wire({ ...options, onClose: reason => isOpen && options.onClose(reason) });
   try {
     await wire.start();
     const facts =
       options.era === 'legacy' ? await shakeHands(wire, options) : await discoverOrShakeHands(wire, options);
+    isOpen = true;
     return {
       facts,
       request: (method, params, request) => wire.request(method, params, request),

@@ -25,7 +25,7 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A request of the server. A thrown `RpcRefusal` is answered as it is, anything else as an internal error. */
 export type Answerer = (method: string, params: Members) => Promise<Members>;
 
-export class RpcRefusal extends Error {
+class RpcRefusal extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
     super(message);
@@ -39,7 +39,7 @@ export interface WireOptions {
   readonly onNotification: (method: string, params: Members) => void;
   readonly answer: Answerer;
   /** Once, when nothing more can come: by `close`, or because the other side is gone. */
-  readonly onClose: (reason: SessionError | undefined) => void;
+  readonly onClose: (reason: SessionError | undefined) => unknown;
 }
 
 interface Pending {

@@ -9,7 +9,7 @@ import { messageHeaders } from './message-headers.ts';
 import { readSse } from './sse-reader.ts';
 
 /** Of one message: what the largest useful results need, and what one connection may cost. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Of an answer that is an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_REDIRECTS = 3;

@@ -28,7 +28,7 @@ const SAFE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const LOOKS_ENCODED = /^=\?base64\?.*\?=$/;
 
 /** A value as a header may carry it: what is not safe there is encoded, and so is what would look encoded. */
-export function headerValue(text: string): string {
+function headerValue(text: string): string {
   if (SAFE.test(text) && !LOOKS_ENCODED.test(text)) return text;
   return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }

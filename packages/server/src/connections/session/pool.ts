@@ -1,0 +1,149 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { sha256OfJson } from '../../kernel/digest.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { Credential } from '../credential/credential.ts';
+import { type Connection, createConnection } from './connection.ts';
+import type { Endpoint } from './endpoint.ts';
+import { createEraMemory } from './era-memory.ts';
+import { createOpener, type OpenerOptions } from './open-endpoint.ts';
+import { type Answerer, answerPingOnly, type Members } from './wire.ts';
+
+/** Connections that nobody keeps are closed after so long without a call. */
+const IDLE_MS = 900_000;
+/** A process of one person or one conversation goes sooner (W-87). */
+const OWN_IDLE_MS = 300_000;
+const SWEEP_MS = 60_000;
+/** Connections that nobody keeps, at a time; those used least lately make room. */
+const MAX_UNKEPT = 1_000;
+
+export interface ConnectRequest {
+  readonly endpoint: Endpoint;
+  /** Whose it is: an instance of the registry, or whoever declares servers; each checks by itself. */
+  readonly scope: string;
+  /** The person or conversation it is for, where it is not everybody's. */
+  readonly owner?: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly credential?: Credential | undefined;
+  /** Asked before every try; rejects with the sentence of the refusal (W-63). */
+  readonly check?: (() => Promise<void>) | undefined;
+}
+
+/** The connections of this node: one for each endpoint and owner, whoever asks for it. */
+export interface Pool {
+  /** The connection, made if there is none; it connects when it is used. */
+  connection(request: ConnectRequest): Connection;
+  /** Closes the connection and forgets it. */
+  drop(connection: Connection): Promise<void>;
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly fetch: SafeFetch;
+  readonly startProgram: OpenerOptions['startProgram'];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Of the platform, as it introduces itself. */
+  readonly version: string;
+  /** What servers may ask of us, and who answers; nothing unless given. */
+  readonly asked?: { readonly capabilities: Members; readonly answer: Answerer } | undefined;
+}
+
+interface Entry {
+  readonly key: string;
+  readonly connection: Connection;
+  readonly idleMs: number;
+}
+
+export function createPool(options: PoolOptions): Pool {
+  const { clock, random, logger } = options;
+  const eras = createEraMemory(clock);
+  const open = createOpener({ ...options, eras });
+  const client = { name: 'patchbay', version: options.version };
+  const { capabilities, answer } = options.asked ?? { capabilities: {}, answer: answerPingOnly };
+  const entries = new Map<string, Entry>();
+  const closed = new AbortController();
+  let sweeping = false;
+
+  function make(key: string, request: ConnectRequest): Entry {
+    const { endpoint, owner, connectTimeoutMs, credential, check } = request;
+    const connection = createConnection({
+      ...{ clock, random, connectTimeoutMs },
+      logger: logger.child({ server: shownEndpoint(endpoint) }),
+      async open(hooks) {
+        await check?.();
+        return open({ ...hooks, endpoint, credential, key, client, capabilities, answer });
+      },
+      onWrongEra: () => eras.forget(key),
+    });
+    return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS };
+  }
+
+  async function sweep(): Promise<void> {
+    if (sweeping) return;
+    sweeping = true;
+    while (entries.size > 0 && !closed.signal.aborted) {
+      await clock.sleep(SWEEP_MS, closed.signal).catch(() => undefined);
+      const now = clock.now();
+      for (const entry of entries.values()) {
+        const { connection, idleMs } = entry;
+        if (isIdle(connection) && now - connection.usedAt >= idleMs) void forget(entry);
+      }
+    }
+    sweeping = false;
+  }
+
+  async function forget(entry: Entry): Promise<void> {
+    if (entries.get(entry.key) === entry) entries.delete(entry.key);
+    await entry.connection.close();
+  }
+
+  function makeRoom(): void {
+    if (entries.size < MAX_UNKEPT) return;
+    const idle = [...entries.values()].filter(({ connection }) => isIdle(connection));
+    if (idle.length < MAX_UNKEPT) return;
+    void forget(idle.reduce((one, other) => (other.connection.usedAt < one.connection.usedAt ? other : one)));
+  }
+
+  return {
+    connection(request) {
+      const key = keyOf(request);
+      let entry = entries.get(key);
+      if (!entry) {
+        makeRoom();
+        entry = make(key, request);
+        entries.set(key, entry);
+        void sweep();
+      }
+      return entry.connection;
+    },
+    async drop(connection) {
+      for (const entry of entries.values()) if (entry.connection === connection) await forget(entry);
+    },
+    get size() {
+      return entries.size;
+    },
+    async close() {
+      closed.abort();
+      await Promise.all([...entries.values()].map(forget));
+    },
+  };
+}
+
+function isIdle({ kept, inFlight }: Connection): boolean {
+  return !kept && inFlight === 0;
+}
+
+/** There are secrets in an endpoint: only its digest is kept. */
+function keyOf({ endpoint, scope, owner }: ConnectRequest): string {
+  return sha256OfJson([scope, owner ?? null, endpoint]);
+}
+
+/** For the log: without query, arguments and everything else where secrets stand. */
+function shownEndpoint(endpoint: Endpoint): string {
+  if (endpoint.kind === 'stdio') return endpoint.command;
+  const url = URL.parse(endpoint.url);
+  return url ? `${url.origin}${url.pathname}` : 'no address';
+}
