@@ -1008,6 +1008,9 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['W-25', 'the selection; no definition can be written yet'],
   ['W-36', 'the decision; no call asks for it yet'],
   ['W-38', 'the decision; no call asks for it yet'],
+  ['W-07', 'the platform itself starts no program yet'],
+  ['W-08', 'the platform itself starts no program yet'],
+  ['W-09', 'the platform itself starts no program yet'],
 ];
 
 export interface Requirement {
