@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { closestName } from '../kernel/closest-name.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../kernel/network-address.ts';
 import { redactText } from '../kernel/redact.ts';
-import { closestName } from './closest-name.ts';
 import { type Config, toConfig } from './config.ts';
 import { type RawValue, readEnv } from './env.ts';
 import { readConfigFile } from './file.ts';
