@@ -25,6 +25,8 @@ export type PlatformEvent =
   | { readonly kind: 'calls-counted'; readonly calls: Readonly<Record<string, number>> }
   /** A log has more messages, or is closed. */
   | { readonly kind: 'log-changed'; readonly logId: string }
+  /** An MCP server was added, changed or removed, or its tools were accepted. */
+  | { readonly kind: 'server-changed'; readonly instance: string; readonly name: string }
   /** A job may run at once. */
   | { readonly kind: 'job-added'; readonly job: string };
 

@@ -386,4 +386,27 @@ export interface Schema {
     created_at: number;
     updated_at: number;
   };
+  /** MCP servers that were added while the platform runs. */
+  servers: {
+    instance: string;
+    name: string;
+    /** JSON: the options as they were given, with references in the place of credentials. */
+    options: string;
+    /** Another one after every change. */
+    revision: number;
+    created_by: string;
+    created_at: number;
+    updated_at: number;
+  };
+  /** Tools of registered servers as a person has accepted them. */
+  accepted_tools: {
+    instance: string;
+    server: string;
+    tool: string;
+    digest: string;
+    /** JSON: what of the tool is compared. */
+    snapshot: string;
+    accepted_by: string;
+    accepted_at: number;
+  };
 }

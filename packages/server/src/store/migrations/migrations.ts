@@ -10,6 +10,7 @@ import { records } from './0004-records.ts';
 import { deployment } from './0005-deployment.ts';
 import { filesAndTasks } from './0006-files-and-tasks.ts';
 import { memory } from './0007-memory.ts';
+import { servers } from './0008-servers.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   deployment,
   filesAndTasks,
   memory,
+  servers,
 ];
 
 interface Applied {
