@@ -6,6 +6,7 @@ import {
   type ResolveReference,
   subschemasOf,
 } from './json-schema.ts';
+import { faultIn } from './json-value.ts';
 
 const MAX_BYTES = 256 * 1024;
 /** Containers in containers: what reads a schema further on may call itself so often. */
@@ -33,25 +34,10 @@ const SAME_VALUE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'els
  * characters in time linear to the value.
  */
 export function whyNotKept(value: unknown): string | undefined {
-  const waiting: (readonly [value: unknown, depth: number])[] = [[value, 0]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [one, depth] = next;
-    if (typeof one === 'string' && !isStorable(one)) return 'holds a character that cannot be stored';
-    if (typeof one !== 'object' || one === null) continue;
-    if (depth === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
-    for (const key of Object.keys(one)) {
-      if (key === '__proto__') return 'has a key "__proto__", which is not allowed';
-      if (!isStorable(key)) return 'holds a character that cannot be stored';
-      waiting.push([(one as Record<string, unknown>)[key], depth + 1]);
-    }
-  }
+  const fault = faultIn(value, MAX_DEPTH);
+  if (fault !== undefined) return fault;
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   return bytes > MAX_BYTES ? `has ${bytes} bytes; at most ${MAX_BYTES} are taken` : undefined;
-}
-
-/** U+0000 is what PostgreSQL cannot store, half of a surrogate pair what no store keeps as it is. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { brokenHeaderRule } from './mirrored-arguments.ts';
+import { brokenHeaderRule, mirroredArguments } from './mirrored-arguments.ts';
 
 const withProperties = (properties: object) => ({ type: 'object', properties });
 const region = (rest: object) =>
@@ -48,5 +48,35 @@ describe('arguments that go out as headers', () => {
     ],
   ])('are refused: %s', (_, schema, says) => {
     expect(brokenHeaderRule(schema)).toContain(says);
+  });
+});
+
+describe('the headers of a call', () => {
+  const schema = withProperties({
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    limit: { type: 'integer', 'x-mcp-header': 'Limit' },
+    dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' },
+    more: withProperties({ id: { type: 'string', 'x-mcp-header': 'Id' } }),
+    plain: { type: 'string' },
+  });
+
+  it('say the arguments that are mirrored again', () => {
+    const given = { region: 'eu\r\nwest é', limit: -7, dry: false, more: { id: '' }, plain: 'x' };
+    expect(mirroredArguments(schema, given)).toEqual({
+      'Mcp-Param-Region': 'eu\r\nwest é',
+      'Mcp-Param-Limit': '-7',
+      'Mcp-Param-Dry-Run': 'false',
+      'Mcp-Param-Id': '',
+    });
+  });
+
+  it.each([
+    ['what is not given', {}],
+    ['null', { region: null, limit: null, more: null }],
+    ['what is no such value', { region: {}, limit: 1.5, dry: [], more: [] }],
+    ['a number that two readers would see differently', { limit: 2 ** 53 }],
+    ['what only a prototype has', Object.create({ region: 'eu' })],
+  ])('do not say %s', (_, given) => {
+    expect(mirroredArguments(schema, given)).toEqual({});
   });
 });

@@ -41,3 +41,32 @@ function brokenAt(schema: JsonSchema, header: unknown, names: Set<string>): stri
   names.add(name);
   return undefined;
 }
+
+/**
+ * The headers that say some arguments of a call again, by their names, with values as they are: whoever sends them encodes them. What is not
+ * given, `null`, or no value of the kind that is mirrored has no header. The schema must break no rule of `brokenHeaderRule`.
+ */
+export function mirroredArguments(
+  inputSchema: JsonSchema,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  return Object.fromEntries(headersIn(inputSchema, given));
+}
+
+function* headersIn(
+  { properties }: JsonSchema,
+  given: Readonly<Record<string, unknown>>,
+): Generator<[header: string, value: string]> {
+  if (!isObject(properties)) return;
+  for (const [name, schema] of Object.entries(properties)) {
+    if (!isObject(schema) || !Object.hasOwn(given, name)) continue;
+    const value = given[name];
+    const header = schema[KEYWORD];
+    if (typeof header === 'string' && isMirrored(value)) yield [`Mcp-Param-${header}`, String(value)];
+    if (isObject(value)) yield* headersIn(schema, value);
+  }
+}
+
+function isMirrored(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
+}

@@ -1,6 +1,7 @@
-import { isStorable, whyNoSchema, whyNotKept } from './check-schema.ts';
+import { whyNoSchema, whyNotKept } from './check-schema.ts';
 import { withHiddenShown, withoutHidden } from './hidden-text.ts';
 import { isObject, type JsonSchema } from './json-schema.ts';
+import { isStorable } from './json-value.ts';
 import { brokenHeaderRule } from './mirrored-arguments.ts';
 
 /** A tool as its server describes it, every part as it came (W-18, W-19). All of it is untrusted. */
