@@ -1012,12 +1012,19 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['A-31', 'calls by alias come with the plugin session'],
   ['A-41', 'the key is read; questions by a server are not there, so asking for them is refused'],
   ['A-42', 'the keys are read; tokens are not fetched, so asking for them is refused'],
+  ['A-46', 'the comparison; no server shows it yet'],
+  ['A-48', 'the comparison; no server shows it yet'],
+  ['A-49', 'the comparison; no server shows it yet'],
+  ['A-50', 'the comparison; no server shows it yet'],
+  ['A-51', 'the comparison; no server shows it yet'],
   ['A-75', 'the reading of a result; sessions of plugins are not built'],
   ['A-76', 'the reading of a result; sessions of plugins are not built'],
   ['A-149', 'the schema normaliser uses it; dynamic mode, which uses that, comes with plugins'],
   ['A-155', 'the schema normaliser uses it; dynamic mode, which uses that, comes with plugins'],
+  ['A-156', 'tools can be governed; no model gets them yet'],
   ['A-159', 'the marks around a text; contexts of plugins are not built'],
   ['A-167', 'the marks around a text; contexts of plugins are not built'],
+  ['A-168', 'the scan of a text; no call asks for it yet'],
   ['E-04', 'setup_agent, create_api_agent, create_group and create_schedule are not built'],
   ['E-07', 'the tools that are built'],
   ['E-12', 'the tools that are built'],
@@ -1046,6 +1053,8 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-87', 'the selection; the mcpcalls resource is not built'],
   ['EX-01', 'the document is not built'],
   ['EX-05', 'the tools of a server and of an agent; nobody writes the warning to the log yet'],
+  ['EX-06', 'the text; no model gets tools yet, and the setting is not built'],
+  ['EX-07', 'the text; no model gets tools yet and no resource is bridged'],
 ];
 
 export interface Requirement {
