@@ -984,6 +984,7 @@ export const HELD: readonly RequirementId[] = [
 
 /** Built and proved in part; the text says what is missing. An id in neither list is open. */
 export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[] = [
+  ['A-67', 'whether a message can have reached a program; the repeating is the work of the pool'],
   ['W-07', 'the platform itself starts no program yet'],
   ['W-08', 'the platform itself starts no program yet'],
   ['W-09', 'the platform itself starts no program yet'],

@@ -85,7 +85,10 @@ export function newPrograms(limits: { readonly maxPrograms?: number; readonly ma
     async end() {
       await Promise.all(open.map(transport => transport.close()));
       await host[Symbol.asyncDispose]();
-      expect(await processesWith(`${MARK}=${mark}`)).toEqual([]);
+      const left = await processesWith(`${MARK}=${mark}`);
+      // What a failed test left must not be there for the next one.
+      for (const line of left) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+      expect(left).toEqual([]);
       expect(host.running).toBe(0);
     },
   };

@@ -1,7 +1,8 @@
 /**
- * Runs programs as the platform does, one for each argument, which is the arguments of one as JSON; says `ready` when each has said something
- * and was looked at, and then waits to be killed.
+ * Runs programs as the platform does: one for each line of its stdin, which is the arguments of one as JSON. Says `ready` when that
+ * one has said something and was looked at, and waits for the next, or to be killed.
  */
+import { createInterface } from 'node:readline';
 import { createProgramHost } from '../../../packages/server/src/connections/session/stdio/program-host.ts';
 import { createStdioTransport } from '../../../packages/server/src/connections/session/stdio/stdio-transport.ts';
 import { systemClock } from '../../../packages/server/src/kernel/clock.ts';
@@ -11,24 +12,22 @@ const clock = systemClock;
 const logger = createLogger({ level: 'warn', format: 'json', destination: process.stderr, clock });
 const host = createProgramHost({ clock, logger, maxPrograms: 20, maxProgramMib: 1_000 });
 
-await Promise.all(
-  process.argv.slice(2).map(async args => {
-    const transport = createStdioTransport({
-      host,
-      clock,
-      logger,
-      command: process.execPath,
-      args: JSON.parse(args) as string[],
-      env: process.env as Record<string, string>,
-      cwd: undefined,
-      inherited: {},
-    });
-    const said = new Promise<void>(resolve => {
-      transport.onmessage = () => resolve();
-    });
-    await transport.start();
-    await said;
-  }),
-);
-await host.look();
-process.stdout.write('ready\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const transport = createStdioTransport({
+    host,
+    clock,
+    logger,
+    command: process.execPath,
+    args: JSON.parse(line) as string[],
+    env: process.env as Record<string, string>,
+    cwd: undefined,
+    inherited: {},
+  });
+  const said = new Promise<void>(resolve => {
+    transport.onmessage = () => resolve();
+  });
+  await transport.start();
+  await said;
+  await host.look();
+  process.stdout.write('ready\n');
+}

@@ -3,6 +3,7 @@
  * it says that it does not.
  */
 import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [kind = '', ...rest] = process.argv.slice(2);
@@ -79,13 +80,18 @@ const KINDS: Record<string, () => void> = {
     greet();
     answer();
   },
+  /** Closes its stdout and goes on. */
+  mute: () => {
+    process.stdout.end();
+    setInterval(() => undefined, 1_000);
+  },
   deaf: () => {
     setInterval(() => undefined, 1_000);
     greet();
   },
-  /** Closes its stdin, which nobody else has. */
+  /** Closes its stdin and goes on. */
   closing: () => {
-    process.stdin.destroy();
+    closeSync(0);
     setInterval(() => undefined, 1_000);
     greet();
   },

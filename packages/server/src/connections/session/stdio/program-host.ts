@@ -24,6 +24,8 @@ export interface ProgramPlace {
   readonly tree: ProcessTree | undefined;
   /** The program runs: from now on it is ended when the platform dies, and looked at now and then. */
   watch(tree: ProcessTree): void;
+  /** Looks at it now (`ProgramHost.look`). */
+  look(): Promise<void>;
   /** Nothing of the program runs any more, or nothing ever did. */
   leave(): void;
 }
@@ -106,6 +108,10 @@ export function createProgramHost(options: ProgramHostOptions): ProgramHost {
       watchdog.tell({ watch: tree });
       lookFromNowOn();
     },
+    async look() {
+      const processes = await listProcesses();
+      if (processes) await lookAt(this, processes);
+    },
     leave() {
       if (!places.delete(this)) return;
       if (this.tree) watchdog.tell({ forget: this.tree.leader });
@@ -119,7 +125,7 @@ export function createProgramHost(options: ProgramHostOptions): ProgramHost {
     },
     enter(onTooLarge) {
       if (places.size >= maxPrograms) {
-        const message = `${maxPrograms} programs run already, as many as connections.maxPrograms allows`;
+        const message = `as many programs run as connections.maxPrograms allows, ${maxPrograms}`;
         return { kind: 'refused', message };
       }
       const place = newPlace(onTooLarge);

@@ -43,7 +43,8 @@ export function createProgramLog(options: {
     onLine(line);
   };
   const sayDropped = () => {
-    if (dropped > 0) keep(`... ${dropped} more lines were dropped`);
+    if (dropped === 1) keep('... 1 more line was dropped');
+    if (dropped > 1) keep(`... ${dropped} more lines were dropped`);
     dropped = 0;
   };
   const add = (text: string) => {

@@ -1,17 +1,18 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../kernel/logger.ts';
 import { endTree } from './end-tree.ts';
 import { treeOf } from './process-tree.ts';
-import type { ProgramHost, ProgramPlace } from './program-host.ts';
+import type { ProgramPlace } from './program-host.ts';
 import { StdioFailure } from './stdio-failure.ts';
+import { windowsCommand } from './windows.ts';
 
 export interface ProgramOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly host: ProgramHost;
   readonly place: ProgramPlace;
   readonly command: string;
   readonly args: readonly string[];
@@ -43,21 +44,16 @@ export interface Program {
 /** Milliseconds a program has to go when its stdin is closed, and again after SIGTERM. */
 const LEAVE_WAIT_MS = 2_000;
 
+const IS_WINDOWS = process.platform === 'win32';
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Starts a program in a process group and session of its own, without a shell. Rejects with a `StdioFailure` that names the command. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { place, command, args, environment, cwd } = options;
+  const { place } = options;
   let child: Child;
   try {
-    child = spawn(command, args, {
-      cwd,
-      env: environment,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-      shell: false,
-      windowsHide: true,
-    });
+    child = spawnChild(options);
   } catch (error) {
     // A text with a NUL in it, or arguments of the wrong size.
     place.leave();
@@ -89,14 +85,35 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   };
 }
 
+function spawnChild(options: ProgramOptions): Child {
+  const { command, args, cwd, environment } = options;
+  const {
+    file,
+    args: passed,
+    verbatim,
+  } = IS_WINDOWS
+    ? windowsCommand({ command, args, cwd, path: environment.PATH, isFile: existsSync })
+    : { file: command, args, verbatim: false };
+  return spawn(file, passed, {
+    cwd,
+    env: environment,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    shell: false,
+    // A process group and session of its own. On Windows it would be a console of its own instead.
+    detached: !IS_WINDOWS,
+    windowsHide: true,
+    windowsVerbatimArguments: verbatim,
+  });
+}
+
 async function endProgram(
   child: Child,
   exited: Promise<ProgramExit>,
   options: ProgramOptions,
 ): Promise<void> {
-  const { clock, logger, host, place, command } = options;
+  const { clock, logger, place, command } = options;
   // While it runs, it can be seen what came from it.
-  await host.look();
+  await place.look();
   child.stdin.end();
   await within(exited, LEAVE_WAIT_MS, clock);
   const left = place.tree ? await endTree(place.tree, { clock, termWaitMs: LEAVE_WAIT_MS }) : [];
@@ -106,12 +123,18 @@ async function endProgram(
   place.leave();
 }
 
-/** Waits for something, but no longer than that. */
-export async function within(something: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+/** What was waited for, or `undefined` when that takes longer. */
+export async function within<T>(something: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
   const over = new AbortController();
-  const time = clock.sleep(ms, over.signal).catch(() => undefined);
-  await Promise.race([something, time]);
-  over.abort();
+  const time = clock.sleep(ms, over.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([something, time]);
+  } finally {
+    over.abort();
+  }
 }
 
 async function startFailure(options: ProgramOptions, cause: unknown): Promise<StdioFailure> {

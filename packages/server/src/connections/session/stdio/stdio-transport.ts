@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../kernel/logger.ts';
-import { createScrubber } from '../../../kernel/redact.ts';
+import { createScrubber, isSecretName } from '../../../kernel/redact.ts';
 import { programEnvironment } from './environment.ts';
 import { createInputQueue, type InputQueue } from './input-queue.ts';
 import { createLineSplitter } from './line-splitter.ts';
@@ -87,9 +87,9 @@ class ProgramTransport implements StdioTransport {
     this.noteExit = resolve;
     this.log = createProgramLog({
       clock: options.clock,
-      clean: createScrubber(Object.values(options.env)),
+      clean: createScrubber(possibleSecrets(options.env)),
       onLine: line => {
-        options.logger.debug('a program says', { line });
+        options.logger.info('An MCP server says', { command: options.command, line });
         options.onStderr?.(line);
       },
     });
@@ -124,7 +124,7 @@ class ProgramTransport implements StdioTransport {
     if (admission.kind === 'refused') throw new StdioFailure('refused', 'no', admission.message);
     const { place } = admission;
     const environment = programEnvironment(inherited, env);
-    return startProgram({ clock, logger, host, place, command, args, environment, cwd });
+    return startProgram({ clock, logger, place, command, args, environment, cwd });
   }
 
   private read(program: Program): void {
@@ -137,12 +137,17 @@ class ProgramTransport implements StdioTransport {
     const ended = [program.stdout, program.stderr].map(
       stream => new Promise(resolve => stream.once('close', resolve)),
     );
+    // Without its output it cannot answer any more; one that is just ending has its own way to say so.
+    program.stdout.once('end', async () => {
+      if (await within(program.exited, DRAIN_WAIT_MS, this.options.clock)) return;
+      this.fail(new StdioFailure('closed', 'unknown', this.describe('has closed its output')));
+    });
     void program.exited.then(async exit => {
       await within(Promise.all(ended), DRAIN_WAIT_MS, this.options.clock);
       splitter.end();
       this.log.end();
       this.noteExit(exit);
-      this.fail(new StdioFailure('closed', 'unknown', this.howItEnded(exit)));
+      this.fail(new StdioFailure('closed', 'unknown', this.describe(howItEnded(exit))));
     });
   }
 
@@ -166,7 +171,9 @@ class ProgramTransport implements StdioTransport {
     this.noise += 1;
     if (this.noise !== NOISY_LINES || this.hadMessage) return;
     const { logger, command } = this.options;
-    logger.warn('a program prints lines that are no messages; is it an MCP server over stdio?', { command });
+    logger.warn('An MCP server prints lines that are no messages; does it speak MCP over stdio?', {
+      command,
+    });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -199,17 +206,30 @@ class ProgramTransport implements StdioTransport {
     this.onclose?.();
   }
 
-  private howItEnded({ code, signal }: ProgramExit): string {
-    const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  /** The command, what it did, and what it said last. */
+  private describe(what: string): string {
     const said = lastWords(this.log.lines);
-    return `the command ${JSON.stringify(this.options.command)} ${how}${said === '' ? '' : `; it said: ${said}`}`;
+    return `the command ${JSON.stringify(this.options.command)} ${what}${said === '' ? '' : `; it said: ${said}`}`;
   }
+}
+
+function howItEnded({ code, signal }: ProgramExit): string {
+  return signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
 }
 
 /** One line, also for the many servers that read with Node's `readline`, to which U+2028 and U+2029 end a line. */
 function lineOf(message: JSONRPCMessage): string {
   const json = JSON.stringify(message).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
   return `${json}\n`;
+}
+
+/** A value of this length is a secret unless it is a path; a shorter one is, if its name says so. `debug` and `8080` are neither. */
+const SECRET_LENGTH = 16;
+
+function possibleSecrets(env: Readonly<Record<string, string>>): readonly string[] {
+  const isLong = (value: string) =>
+    value.length >= SECRET_LENGTH && !/^(?:[~.]{0,2}\/|[A-Za-z]:\\)/.test(value);
+  return Object.entries(env).flatMap(([name, value]) => (isSecretName(name) || isLong(value) ? value : []));
 }
 
 const MAX_LAST_LINES = 6;
