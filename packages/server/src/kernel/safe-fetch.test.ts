@@ -557,6 +557,39 @@ describe('bodies and responses', () => {
   });
 });
 
+describe('check', () => {
+  it('gives the error of a request that would not be let through, and connects to nothing', async () => {
+    const { port, seen } = await serve(hello);
+    const byName: Record<string, string[]> = {
+      'a.example': ['1.1.1.1'],
+      'b.example': ['1.1.1.1', '10.0.0.5'],
+    };
+    const safeFetch = make({
+      allowPrivate: host => host === 'b.example',
+      resolve: async name => byName[name] ?? [],
+    });
+    const check = (url: string, hostFrom: 'operator' | 'outside' = 'operator') =>
+      safeFetch.check(url, { hostFrom });
+    await check('https://a.example/mcp');
+    await check('https://b.example/mcp');
+    const messages = await Promise.all(
+      [
+        check(`http://127.0.0.1:${port}/`),
+        check('https://b.example/mcp', 'outside'),
+        check('https://c.example/mcp?key=1'),
+        check('ftp://a.example'),
+      ].map(async checked => (await refusal(checked)).message),
+    );
+    expect(messages).toEqual([
+      `http://127.0.0.1:${port}/ can't be reached: 127.0.0.1 is a private address`,
+      "https://b.example/mcp can't be reached: b.example has no public address",
+      "https://c.example/mcp can't be reached: c.example has no address",
+      "ftp: can't be reached: only http and https addresses are fetched",
+    ]);
+    expect(seen).toEqual([]);
+  });
+});
+
 describe('with the SDK', () => {
   it('is the fetch of an MCP client, which sees a refusal as it is', async () => {
     const { port, seen } = await serve((request, response) => {

@@ -85,6 +85,11 @@ export interface SafeFetch {
   request(url: URL, init: DirectRequest): Promise<DirectAnswer>;
   /** The same with the trust decision taken once: fits where a library wants a `fetch`. */
   with(init: SafeFetchInit): (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /**
+   * Resolves when a request there would be let through now, and connects to nothing. Rejects with the error it would get. Says nothing about
+   * later: each request is looked at again.
+   */
+  check(url: string | URL, init: Pick<SafeFetchInit, 'hostFrom'>): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }
@@ -151,6 +156,17 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   };
 
+  const check = async (input: string | URL, { hostFrom }: Pick<SafeFetchInit, 'hostFrom'>): Promise<void> => {
+    const url = parseTarget(input);
+    const trust = trustIn(hostFrom, url.hostname);
+    try {
+      if (!mayConnect(classifyHost(url.hostname), trust)) throw addressRefusal(url.hostname);
+      if (!isAddress(url.hostname)) await checkedAddresses(url.hostname, trust, resolve);
+    } catch (thrown) {
+      throw explain(thrown, url, hostFrom, false);
+    }
+  };
+
   const safeFetch = async (input: string | URL, init: RequestInit & SafeFetchInit): Promise<Response> => {
     const first = parseTarget(input);
     const { totalMs, maxBytes } = { ...limits, ...init.limits };
@@ -198,6 +214,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 
   return Object.assign(safeFetch, {
     request,
+    check,
     with:
       (bound: SafeFetchInit) =>
       (url: string | URL, init: RequestInit = {}) =>

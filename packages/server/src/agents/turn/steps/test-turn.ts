@@ -103,6 +103,7 @@ export function testFetch(
       (url: string | URL, init: RequestInit = {}) =>
         fetch(url, { ...init, ...bound }),
     request: () => Promise.reject(new Error('no connection is made')),
+    check: () => Promise.reject(new Error('no connection is made')),
     close: async () => {},
   });
 }
