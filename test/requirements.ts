@@ -1073,6 +1073,7 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-83', 'the selection; the mcpcalls resource is not built'],
   ['E-84', 'the selection; the mcpcalls resource is not built'],
   ['E-87', 'the selection; the mcpcalls resource is not built'],
+  ['E-98', 'the place before an LLM step, which is not built'],
   ['EX-01', 'the document is not built'],
   ['EX-05', 'the tools of a server and of an agent; nobody writes the warning to the log yet'],
   ['EX-06', 'the text; no model gets tools yet, and the setting is not built'],

@@ -20,6 +20,7 @@ const BODIES: Readonly<Record<DocumentType, Record<string, unknown>>> = {
   dictionary: { words: [] },
   property: { setOnActions: [] },
   httpcalls: { targetServerUrl: 'https://example.com', httpCalls: [] },
+  mcpcalls: { mcpServerUrl: 'https://example.com/mcp' },
 };
 
 describe.each(platforms)('documents at $kind', ({ start }) => {
@@ -89,7 +90,7 @@ describe.each(platforms)('documents at $kind', ({ start }) => {
     expect(read.body.result.structuredContent).toMatchObject({ version: 1 });
   });
 
-  it.each(['langchain', 'mcpcalls', 'rag', 'agent', 'rules', ''])(
+  it.each(['langchain', 'rag', 'agent', 'rules', ''])(
     'of the resource type %j are unknown, and the error lists what there is (E-23)',
     async resourceType => {
       for (const [name, args] of [

@@ -22,7 +22,7 @@ export function testPool(overrides: Partial<PoolOptions> = {}): Pool & AsyncDisp
   const pool = createPool({
     fetch,
     clock: systemClock,
-    random: Math.random,
+    random: () => 0.5,
     logger: quiet,
     version: '0.0.0',
     startProgram: () => Promise.reject(new Error('no program runs here')),

@@ -89,6 +89,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       vault: unused('vault'),
       references: unused('references'),
       fetch: unused('fetch'),
+      mcp: unused('mcp'),
       ...overrides,
       ...more,
     });

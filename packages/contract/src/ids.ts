@@ -63,6 +63,7 @@ export const DOCUMENT_TYPES = [
   'dictionary',
   'property',
   'httpcalls',
+  'mcpcalls',
 ] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 

@@ -24,6 +24,7 @@ export const SEED_NAMES: Readonly<Record<string, SeedNames>> = {
     steps: ['httpcalls', 'apicalls'],
     stores: ['ai.labs.apicalls/apicallstore/apicalls', 'ai.labs.httpcalls/httpcallsstore/httpcalls'],
   },
+  mcpcalls: { slug: 'mcpcalls', steps: ['mcpcalls'], stores: ['ai.labs.mcpcalls/mcpcallsstore/mcpcalls'] },
   output: { slug: 'output', steps: ['output'], stores: ['ai.labs.output/outputstore/outputsets'] },
   property: {
     slug: 'propertysetter',

@@ -74,6 +74,7 @@ export async function startPatchbay(
         file: secrets.databaseUrl === undefined ? join(folder.folder, VAULT_KEY_FILE) : undefined,
       },
       environment: secrets.environment,
+      programEnvironment: options.env,
       nodeId: await nodeIdOf(folder.folder),
       localOwnerToken,
       logger,

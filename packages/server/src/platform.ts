@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { OperationName } from '@patchbay/contract/operations';
 import { createAgentCalls } from './agents/call/agent-calls.ts';
 import { createApplyChanges } from './agents/configuration/apply-changes.ts';
@@ -37,6 +37,10 @@ import { createAuthenticator } from './auth/authenticate.ts';
 import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
 import type { Config } from './config/config.ts';
+import { createOutboundCalls } from './connections/call/outbound-calls.ts';
+import { createPool } from './connections/session/pool.ts';
+import { createProgramHost } from './connections/session/stdio/program-host.ts';
+import { createStdioTransport } from './connections/session/stdio/stdio-transport.ts';
 import { createDocsPages } from './docs/pages.ts';
 import { createAgentDoor } from './edge/agent-mcp/agent-door.ts';
 import { createCallRate } from './edge/agent-mcp/call-rate.ts';
@@ -126,6 +130,8 @@ export async function createPlatform(
     readonly vaultKeys: VaultKeyOptions;
     /** Variables of the environment that configuration may refer to. */
     readonly environment: ReadonlyMap<string, string>;
+    /** What programs that are MCP servers inherit of, by name. */
+    readonly programEnvironment: Readonly<Record<string, string | undefined>>;
     /** This node in leases; the same after a restart. */
     readonly nodeId: string;
     readonly localOwnerToken: string;
@@ -194,6 +200,33 @@ export async function createPlatform(
     allowPrivate: host => privateHosts.includes('*') || privateHosts.includes(host),
   });
   undo.defer(() => fetch.close());
+  const programs = createProgramHost({
+    clock,
+    logger: part('programs'),
+    maxPrograms: config.connections.maxPrograms,
+    maxProgramMib: config.connections.maxProgramMib,
+  });
+  undo.use(programs);
+  const pool = createPool({
+    fetch,
+    clock,
+    random: () => randomInt(2 ** 32) / 2 ** 32,
+    logger: part('connections'),
+    version,
+    startProgram: async endpoint =>
+      createStdioTransport({
+        ...{ ...endpoint, host: programs, clock },
+        logger: part('programs'),
+        inherited: options.programEnvironment,
+      }),
+  });
+  undo.defer(() => pool.close());
+  const outboundCalls = createOutboundCalls({
+    ...{ pool, references, clock },
+    limits: { callsPerMinute: config.connections.callsPerMinute },
+    checkOf: () => undefined,
+    onCall: metrics.outboundCall,
+  });
   const turns = createTurns({
     store,
     deployments,
@@ -210,6 +243,7 @@ export async function createPlatform(
     vault,
     references,
     fetch,
+    mcp: { call: outboundCalls.call, registered: () => undefined },
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });

@@ -284,6 +284,20 @@ export const settingsSchema = z.object({
           'Hosts at private or loopback addresses that agents may call, where their configuration names the host; `*` is all of them. A host that comes out of data, and addresses of cloud metadata, are never allowed.',
       }),
   }),
+  connections: z.object({
+    callsPerMinute: whole(0, 1_000_000).default(100).meta({
+      description:
+        "Calls that an agent's rules may make of one tool of an MCP server in a minute, on one node; 0 sets no limit.",
+    }),
+    maxPrograms: whole(0, 10_000).default(100).meta({
+      description:
+        'Programs that may run at once as MCP servers on this node, with all that they start counted as one.',
+    }),
+    maxProgramMib: whole(16, 1_000_000).default(2_048).meta({
+      description:
+        'Mebibytes of memory that one program and all that it starts may use together; one that uses more is ended. Looked at on Linux only.',
+    }),
+  }),
   log: z.object({
     level: choice(LOG_LEVELS)
       .default('info')

@@ -19,6 +19,13 @@ export interface Metrics {
   event(kind: HeardEvent['kind'], origin: EventOrigin): void;
   /** A pause that ended: where it was decided, and what was decided. */
   approval(surface: 'mcp' | 'rest' | 'timeout', verdict: 'APPROVED' | 'REJECTED' | 'CANCELLED'): void;
+  /** A call of a tool of an MCP server, refused ones too. */
+  outboundCall(call: {
+    readonly server: string;
+    readonly outcome: string;
+    readonly durationMs: number;
+    readonly costUsd: number | 'unknown' | undefined;
+  }): void;
   /** A run of a job of the table. */
   job(kind: string, outcome: JobOutcome): void;
   /** Prometheus text; asks the database what is there now. */
@@ -83,6 +90,25 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     labelNames: ['kind', 'outcome'],
     registers,
   });
+  const outboundCalls = new Counter({
+    name: 'patchbay_mcp_calls_total',
+    help: 'Calls of tools of MCP servers, by server and what they came to',
+    labelNames: ['server', 'outcome'],
+    registers,
+  });
+  const outboundSeconds = new Histogram({
+    name: 'patchbay_mcp_call_seconds',
+    help: 'How long calls of tools of MCP servers took, by server',
+    labelNames: ['server'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+    registers,
+  });
+  const outboundUsd = new Counter({
+    name: 'patchbay_mcp_cost_usd_total',
+    help: 'US dollars that calls of tools of MCP servers cost, where their definitions say so, by server',
+    labelNames: ['server'],
+    registers,
+  });
   new Gauge({
     name: 'patchbay_deployments',
     help: 'Versions of agents that are deployed, by environment and status; ERROR: it cannot run as it is deployed',
@@ -113,6 +139,11 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     rateLimited: agent => rateLimited.inc({ agent }),
     event: (kind, origin) => events.inc({ kind, origin }),
     approval: (surface, verdict) => approvals.inc({ surface, verdict }),
+    outboundCall: ({ server, outcome, durationMs, costUsd }) => {
+      outboundCalls.inc({ server, outcome });
+      outboundSeconds.observe({ server }, durationMs / 1000);
+      if (typeof costUsd === 'number') outboundUsd.inc({ server }, costUsd);
+    },
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
     render: () => registry.metrics(),
     contentType: registry.contentType,

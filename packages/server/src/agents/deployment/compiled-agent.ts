@@ -82,12 +82,14 @@ export async function compileAgent(
   };
 }
 
+const SETS_PROPERTIES = new Set(['property', 'httpcalls', 'mcpcalls']);
+
 /** Any step that sets properties may set long-term ones. */
 function memoryOf(
   { userMemoryConfig: own }: AgentDocument,
   steps: readonly AgentStep[],
 ): UserMemoryConfig | undefined {
-  const sets = steps.some(({ type }) => type === 'property' || type === 'httpcalls');
+  const sets = steps.some(({ type }) => SETS_PROPERTIES.has(type));
   return own ?? (sets ? userMemoryConfig.parse({}) : undefined);
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AgentDocument, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { httpcallsDocument } from './httpcalls.ts';
+import { mcpcallsDocument } from './mcpcalls.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
 import { parserMember } from './parser.ts';
@@ -27,6 +28,7 @@ const agentFile = z.strictObject({
   rules: rulesDocument.body,
   property: propertyDocument.body.optional(),
   httpcalls: httpcallsDocument.body.optional(),
+  mcpcalls: mcpcallsDocument.body.optional(),
   output: outputDocument.body,
   userMemoryConfig: userMemoryConfig.optional(),
 });
@@ -52,6 +54,7 @@ export function contentDocuments(file: AgentFile): FileDocument[] {
     { type: 'rules', body: file.rules },
     ...(file.property ? [{ type: 'property', body: file.property } as const] : []),
     ...(file.httpcalls ? [{ type: 'httpcalls', body: file.httpcalls } as const] : []),
+    ...(file.mcpcalls ? [{ type: 'mcpcalls', body: file.mcpcalls } as const] : []),
     { type: 'output', body: file.output },
   ];
 }
@@ -66,6 +69,7 @@ export function workflowOf(file: AgentFile, versionOf: (type: DocumentType) => n
       stepOf('rules'),
       ...(file.property ? [stepOf('property')] : []),
       ...(file.httpcalls ? [stepOf('httpcalls')] : []),
+      ...(file.mcpcalls ? [stepOf('mcpcalls')] : []),
       stepOf('output'),
       { type: 'templating' },
     ],

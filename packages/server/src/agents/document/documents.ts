@@ -3,6 +3,7 @@ import { agentDocument } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { httpcallsDocument } from './httpcalls.ts';
+import { mcpcallsDocument } from './mcpcalls.ts';
 import { outputDocument } from './output.ts';
 import { propertyDocument } from './property.ts';
 import { rulesDocument } from './rules.ts';
@@ -17,4 +18,5 @@ export const DOCUMENT_SCHEMAS: Readonly<Record<DocumentType, DocumentSchema>> = 
   dictionary: dictionaryDocument,
   property: propertyDocument,
   httpcalls: httpcallsDocument,
+  mcpcalls: mcpcallsDocument,
 };

@@ -22,13 +22,13 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as 
 const template = z.string().max(MAX_TEXT, tooMany(MAX_TEXT, 'characters'));
 
 /** A name that templates and rules reach the value by. */
-const dataName = z
+export const dataName = z
   .string()
   .regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a plain name of letters, digits, "_" and "-"')
   .refine(name => name !== '__proto__', 'is reserved; choose another name');
 
 /** An empty text, as other platforms store it, is none. */
-const optionalDataName = z.union([z.literal('').transform(() => undefined), dataName]).optional();
+export const optionalDataName = z.union([z.literal('').transform(() => undefined), dataName]).optional();
 
 /** An object of at most so many members; `problemOf` says what is wrong with a name, as a phrase. */
 function members<T extends z.ZodType>(value: T, problemOf: (name: string) => string | undefined) {
@@ -116,6 +116,13 @@ const responseValuePathMatcher = z.strictObject({
   trueIfNoMatch: z.boolean().default(false),
 });
 
+/** What is done with the answer of a call. */
+export const postInstructions = z.strictObject({
+  propertyInstructions: propertyInstructions.default([]),
+  outputBuildInstructions: listOf(outputBuildInstruction, MAX_INSTRUCTIONS).default([]),
+  qrBuildInstructions: listOf(qrBuildInstruction, MAX_INSTRUCTIONS).default([]),
+});
+
 const retryApiCallInstruction = z.strictObject({
   maxRetries: z.int().min(0).max(MAX_RETRIES).default(3),
   /** Before the first retry; each further one waits twice as long. */
@@ -150,13 +157,8 @@ const httpCall = z
       })
       .optional(),
     request,
-    postResponse: z
-      .strictObject({
-        propertyInstructions: propertyInstructions.default([]),
-        outputBuildInstructions: listOf(outputBuildInstruction, MAX_INSTRUCTIONS).default([]),
-        qrBuildInstructions: listOf(qrBuildInstruction, MAX_INSTRUCTIONS).default([]),
-        retryApiCallInstruction: retryApiCallInstruction.optional(),
-      })
+    postResponse: postInstructions
+      .extend({ retryApiCallInstruction: retryApiCallInstruction.optional() })
       .optional(),
   })
   .superRefine((call, context) => {

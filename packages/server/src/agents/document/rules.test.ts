@@ -167,9 +167,9 @@ describe('a rules document', () => {
       'the answer of a step not built',
       withConditions({
         type: 'sizematcher',
-        configs: { valuePath: 'memory.current.mcpCalls.answer', min: 1 },
+        configs: { valuePath: 'memory.current.ragContext.answer', min: 1 },
       }),
-      'names "mcpCalls", which is not there in memory.current; known: input, expressions',
+      'names "ragContext", which is not there in memory.current; known: input, expressions',
     ],
     [
       'a broken path',

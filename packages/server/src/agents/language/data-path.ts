@@ -19,6 +19,7 @@ export const DATA_SHAPE = {
   context: OPEN,
   properties: OPEN,
   httpCalls: OPEN,
+  mcpCalls: OPEN,
   vars: OPEN,
   memory: {
     current: {
@@ -29,6 +30,7 @@ export const DATA_SHAPE = {
       output: OPEN,
       quickReplies: OPEN,
       httpCalls: OPEN,
+      mcpCalls: OPEN,
       hitlDecision: OPEN,
       hitlDecisionNote: OPEN,
       capabilityMatch: { results: OPEN },

@@ -55,6 +55,9 @@ function lastHearings(agent: LintedAgent): ReadonlyMap<string, number> {
   for (const { last: step, body } of documentsOf(agent, 'httpcalls')) {
     for (const action of body.httpCalls.flatMap(({ actions }) => actions)) hear(action, step);
   }
+  for (const { last: step, body } of documentsOf(agent, 'mcpcalls')) {
+    for (const action of body.mcpCalls.flatMap(({ actions }) => actions)) hear(action, step);
+  }
   for (const { last: step, body } of documentsOf(agent, 'rules')) {
     for (const condition of conditionsOf(body)) {
       if (condition.type !== 'actionmatcher') continue;

@@ -1,5 +1,8 @@
 import type { DocumentRef } from '@patchbay/contract/ids';
 import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
+import type { OutboundCall } from '../../connections/call/outbound-call.ts';
+import type { CallOutcome } from '../../connections/call/outcome.ts';
+import type { ServerDefinition, ServerRef } from '../../connections/server/definition.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { PlatformError } from '../../kernel/errors.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
@@ -97,6 +100,8 @@ export interface TurnMemory {
   setProperty(name: string, value: unknown, scope: PropertyScope, visibility?: PropertyVisibility): void;
   /** What HTTP calls of this turn answered, by the name of the response: steps put it there. */
   readonly calls: Record<string, unknown>;
+  /** The same of calls of MCP tools. */
+  readonly mcpCalls: Record<string, unknown>;
   /** Files that came with the message. */
   readonly attachments: readonly Attachment[];
   /** Values sent with the message, such as `mcp` = "true". */
@@ -159,6 +164,8 @@ export interface StepTools {
   keepSecret(name: string, value: string): Promise<string>;
   /** Of the configuration: what data brings is never one. */
   readonly references: Pick<References, 'compile' | 'resolve'>;
+  /** Tools of MCP servers. */
+  readonly mcp: McpTools;
   /** The one way out: see `createSafeFetch`. */
   readonly fetch: SafeFetch;
   readonly clock: Clock;
@@ -180,6 +187,14 @@ export interface StepTools {
     readonly environment: string;
     readonly userId: string;
   };
+}
+
+/** What a turn reaches of MCP servers. */
+export interface McpTools {
+  /** See `OutboundCalls.call`. */
+  call(call: OutboundCall): Promise<CallOutcome>;
+  /** A registered server, as it is defined now; `undefined` when there is none. */
+  registered(ref: ServerRef): ServerDefinition | undefined;
 }
 
 /** Says whether the steps after this one still run in this turn. */

@@ -54,6 +54,8 @@ interface MemorySnapshot {
   readonly counters: Counters;
   readonly past: readonly PastStep[];
   readonly calls: Readonly<Record<string, unknown>>;
+  /** Not there in what earlier versions have written. */
+  readonly mcpCalls?: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly kept: Readonly<Record<string, unknown>>;
   readonly longTerm: RunningMemory['longTerm'];
@@ -66,16 +68,16 @@ interface MemorySnapshot {
 
 export function snapshotMemory(memory: RunningMemory): MemorySnapshot {
   const { input, expressions, intents, actions, output, quickReplies, counters, past } = memory;
-  const { calls, properties, kept, longTerm, settled, attachments, remembered, decision } = memory;
+  const { calls, mcpCalls, properties, kept, longTerm, settled, attachments, remembered, decision } = memory;
   const context = { values: memory.context, types: memory.contextTypes, injected: memory.injected };
   return {
     ...{ input, expressions, intents, actions, output, quickReplies, counters, past },
-    ...{ calls, properties, kept, longTerm, context, settled, attachments, remembered, decision },
+    ...{ calls, mcpCalls, properties, kept, longTerm, context, settled, attachments, remembered, decision },
   };
 }
 
 export function restoreMemory(
-  { kept, properties, calls, remembered, ...rest }: MemorySnapshot,
+  { kept, properties, calls, mcpCalls, remembered, ...rest }: MemorySnapshot,
   now: () => number,
 ): RunningMemory {
   const { input, past, context, attachments, counters, longTerm, ...set } = rest;
@@ -85,6 +87,7 @@ export function restoreMemory(
   });
   Object.assign(memory.properties, properties);
   Object.assign(memory.calls, calls);
+  Object.assign(memory.mcpCalls, mcpCalls);
   Object.assign(memory, set);
   const sameAs = identities([...memory.output, ...memory.quickReplies]);
   (memory.remembered as StepDatum[]).push(

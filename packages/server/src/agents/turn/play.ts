@@ -302,6 +302,7 @@ function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: Ab
     references: deps.references,
     vars: {},
     fetch: deps.fetch,
+    mcp: deps.mcp,
     clock: deps.clock,
     signal,
     deploymentEnv: deps.deploymentEnv,

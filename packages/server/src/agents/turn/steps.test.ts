@@ -78,6 +78,7 @@ describe('the table of steps', () => {
       'rules',
       'property',
       'httpcalls',
+      'mcpcalls',
       'output',
       'templating',
     ]);

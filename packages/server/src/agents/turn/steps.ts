@@ -1,5 +1,6 @@
 import type { StepType } from '../step/step.ts';
 import { httpcallsStep } from './steps/httpcalls.ts';
+import { mcpcallsStep } from './steps/mcpcalls.ts';
 import { outputStep } from './steps/output.ts';
 import { parserStep } from './steps/parser.ts';
 import { propertyStep } from './steps/property.ts';
@@ -12,6 +13,7 @@ export const STEP_TYPES: readonly StepType[] = [
   rulesStep, //      conditions           → actions
   propertyStep, //   actions, input       → properties
   httpcallsStep, //  actions              → answers of servers
+  mcpcallsStep, //   actions              → answers of MCP tools
   outputStep, //     actions              → output, quick replies
   templatingStep, // output, turn's data  → rendered output
 ];

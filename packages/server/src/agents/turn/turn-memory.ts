@@ -89,6 +89,7 @@ export function createTurnMemory(start: {
       }
     },
     calls: withoutPrototype({}),
+    mcpCalls: withoutPrototype({}),
     attachments: start.attachments ?? [],
     context: values,
     contextTypes: types,

@@ -23,6 +23,7 @@ import type { Capabilities } from '../deployment/capabilities.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { Deployments } from '../deployment/deployments.ts';
 import { CONTINUE_TURN } from '../pause/jobs.ts';
+import type { McpTools } from '../step/step.ts';
 import {
   type Admission,
   admitTurn,
@@ -65,6 +66,7 @@ export interface TurnDeps {
   /** What templates know as `vars`. */
   readonly variables: Pick<Variables, 'values'>;
   readonly fetch: SafeFetch;
+  readonly mcp: McpTools;
   /**
    * Belongs to the unit that stores a turn with a delivery or a log. False when nobody wants the turn any more: one that has done
    * nothing outside is then not stored.

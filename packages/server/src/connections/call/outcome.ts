@@ -17,3 +17,60 @@ export type FailureKind =
 
 /** Did the server get the call? `unknown` is treated as yes: nothing is sent twice (A-67). */
 export type Reached = 'no' | 'yes' | 'unknown';
+
+/** Why a call was not sent. */
+export type RefusalCode =
+  /** A person would have to approve it, and nobody can be asked (EX-12). */
+  | 'DENIED'
+  /** Its arguments are not what the tool takes. */
+  | 'INVALID_ARGUMENTS'
+  /** Too many calls in too short a time. */
+  | 'RATE_LIMITED'
+  /** The conversation has spent what it may. */
+  | 'BUDGET_EXCEEDED'
+  /** An earlier run of the turn was cut off while it was under way. */
+  | 'OUTCOME_UNKNOWN';
+
+/** What a tool answered, as whoever asked gets it: plain JSON, bounded in size. All of it is the server's word. */
+export interface CallResult {
+  /** The structured content, else what a text that is JSON says, else the text (A-76); the cut text where it is too long. */
+  readonly value: unknown;
+  /** The same as a text. */
+  readonly text: string;
+  /** The tool says that it failed (W-47, A-75). */
+  readonly isError: boolean;
+  /** It was longer than it may be (W-45). */
+  readonly cut: boolean;
+  /** It comes from a server that is not trusted (W-40). */
+  readonly outside: boolean;
+  /** What in it looks like instructions to a model (A-168). */
+  readonly suspicious: readonly string[];
+}
+
+/** What is written down of every call, whatever it came to (A-186): no arguments, no results. */
+export interface CallRecord {
+  /** `instance/name`. */
+  readonly server: string;
+  /** The server's own name of the tool. */
+  readonly tool: string;
+  /** `answered`, `tool_error`, or why there is no answer. */
+  readonly outcome: 'answered' | 'tool_error' | RefusalCode | FailureKind;
+  readonly reached: Reached;
+  readonly durationMs: number;
+  /** How often it was sent. */
+  readonly attempts: number;
+  /** US dollars; `unknown` where the function that says so failed (W-105); `undefined` without a cost. */
+  readonly costUsd: number | 'unknown' | undefined;
+}
+
+/** What a call came to, as plain JSON: the journal of a turn keeps it. */
+export type CallOutcome = (
+  | { readonly kind: 'answered'; readonly result: CallResult }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly failure: FailureKind;
+      readonly reached: Reached;
+      readonly message: string;
+    }
+) & { readonly record: CallRecord };

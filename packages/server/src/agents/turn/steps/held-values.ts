@@ -26,6 +26,11 @@ export class HeldValues implements Marked {
     return this.values[index];
   }
 
+  /** Is the text one held value and nothing else? */
+  isOne(text: string): boolean {
+    return this.values.length === 1 && text.trim() === `${this.mark}0${END}`;
+  }
+
   get all(): readonly unknown[] {
     return this.values;
   }

@@ -103,8 +103,8 @@ describe('the output', () => {
     ],
     [
       'the answer of a step not built',
-      entry('a', 0, ['{{ memory.current.mcpCalls.x }}']),
-      'names "mcpCalls"',
+      entry('a', 0, ['{{ memory.current.ragContext.x }}']),
+      'names "ragContext"',
     ],
     [
       'a long template',

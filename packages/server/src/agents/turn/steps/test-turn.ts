@@ -81,6 +81,10 @@ export function testTools(
     fetch: testFetch(async () => {
       throw new Error('Nothing goes out in this test.');
     }),
+    mcp: {
+      call: () => Promise.reject(new Error('Nothing is called in this test.')),
+      registered: () => undefined,
+    },
     conversation: {
       conversationId,
       agentId: 'demo',

@@ -7,17 +7,18 @@ export const CAPABLE_AGENTS = 'capabilityMatch.results';
 
 /** What a turn offers under the names of `DATA_SHAPE`. */
 export function turnData(memory: TurnMemory, tools: StepTools): Readonly<Record<string, unknown>> {
-  const { input, expressions, intents, actions, output, quickReplies, calls } = memory;
+  const { input, expressions, intents, actions, output, quickReplies, calls, mcpCalls } = memory;
   const { userId, conversationId, agentId, agentVersion, environment } = tools.conversation;
   return {
     input,
     context: memory.context,
     properties: memory.properties,
     httpCalls: calls,
+    mcpCalls,
     vars: tools.vars,
     memory: {
       current: {
-        ...{ input, expressions, intents, actions, output, quickReplies, httpCalls: calls },
+        ...{ input, expressions, intents, actions, output, quickReplies, httpCalls: calls, mcpCalls },
         ...{ hitlDecision: memory.decision?.verdict, hitlDecisionNote: memory.decision?.note },
         get capabilityMatch() {
           return { results: memory.remembered.findLast(({ key }) => key === CAPABLE_AGENTS)?.value };

@@ -1,0 +1,164 @@
+import type { CallOutcome } from '../../../../connections/call/outcome.ts';
+import type { ServerDefinition } from '../../../../connections/server/definition.ts';
+import { PlatformError } from '../../../../kernel/errors.ts';
+import type { McpCall } from '../../../document/mcpcalls.ts';
+import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import { buildAnswers } from '../http/build-answers.ts';
+import { runsOn } from '../http/runs-on.ts';
+import { inSlices } from '../in-slices.ts';
+import { type Instruction, keepSecrets, runInstructions } from '../instructions.ts';
+import type { TemplateCache } from '../template.ts';
+import { fillArguments, ReferenceInData } from './arguments.ts';
+
+/** A call of a document with everything read. */
+export interface PreparedCall {
+  readonly call: McpCall;
+  readonly before: readonly Instruction[];
+  readonly after: readonly Instruction[];
+}
+
+export interface CallTurn {
+  readonly memory: TurnMemory;
+  readonly tools: StepTools;
+  readonly templates: TemplateCache;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly server: ServerDefinition;
+}
+
+/** What the instructions behind a call take its outcome for (platform.md 9.2). */
+const ANSWERED = 200;
+const FAILED = 500;
+/** What parsing and keeping an answer costs. */
+const CHARACTERS_A_STEP = 10;
+/** Of an error (EX-11). */
+const MAX_ERROR = 500;
+
+/** Why a call has no good answer, as rules and templates find it. */
+export interface CallError {
+  readonly code: string;
+  readonly message: string;
+  /** False when nothing can have arrived. */
+  readonly sent: boolean;
+}
+
+/**
+ * Makes a call and puts what it came to where templates, rules and instructions find it. Answers with what kept it from being answered well;
+ * `undefined` when nothing did, and when there is no such tool (platform.md 9.2).
+ */
+export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<CallError | undefined> {
+  const { call } = prepared;
+  const { memory } = turn;
+  await instruct(prepared.before, turn);
+  const failed = show(call, turn, await callOnce(call, turn));
+  const status = failed ? FAILED : ANSWERED;
+  await instruct(
+    prepared.after.filter(
+      ({ source }) => (failed && source.runOnValidationError) || runsOn(source.httpCodeValidator, status),
+    ),
+    turn,
+  );
+  if (call.postResponse) await inSlices(buildAnswers(call.postResponse, status, turn), turn.tools.budget);
+  const name = call.responseObjectName;
+  for (const key of [`${name}Error`, `${name}Note`, ...(call.saveResponse ? [name] : [])]) {
+    if (memory.mcpCalls[key] !== undefined) memory.remember(`mcpCalls:${key}`, memory.mcpCalls[key]);
+  }
+  return failed;
+}
+
+/** Once, whatever happens to this node; again only where the configuration says that it may be repeated. */
+async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | CallError> {
+  const { tools, server } = turn;
+  const { agentId, conversationId, userId } = tools.conversation;
+  let filled: unknown;
+  try {
+    filled = await fillArguments(call.toolArguments, turn);
+  } catch (thrown) {
+    if (!(thrown instanceof ReferenceInData)) throw thrown;
+    return {
+      code: 'REFERENCE_IN_DATA',
+      message:
+        'a reference to a secret or a variable arrived in data, and only the configuration may write one',
+      sent: false,
+    };
+  }
+  const run = () =>
+    tools.mcp.call({
+      server,
+      tool: call.toolName,
+      arguments: filled as Readonly<Record<string, unknown>>,
+      driver: 'rule',
+      callFor: { agentId, conversationId, userId },
+      retry: call.retry,
+      signal: tools.signal,
+    });
+  const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
+  if (effect.kind === 'done') return effect.value;
+  if (call.retry) return run();
+  return {
+    code: 'OUTCOME_UNKNOWN',
+    message:
+      'it was cut off while it was under way, so it may have been carried out or not; it is not called again',
+    sent: true,
+  };
+}
+
+/** Puts an outcome where the turn's data has it. */
+function show(
+  call: McpCall,
+  { memory, tools }: CallTurn,
+  outcome: CallOutcome | CallError,
+): CallError | undefined {
+  const { mcpCalls } = memory;
+  const name = call.responseObjectName;
+  for (const suffix of ['', 'Error', 'Note']) delete mcpCalls[`${name}${suffix}`];
+  if ('record' in outcome) memory.remember(`mcpCalls:${call.name}:call`, outcome.record);
+  const error = errorOf(outcome);
+  if (error) mcpCalls[`${name}Error`] = error;
+  if (!('kind' in outcome) || outcome.kind !== 'answered') return isAbsent(outcome) ? undefined : error;
+  const { value, cut, outside, suspicious, isError } = outcome.result;
+  tools.budget.work(JSON.stringify(value).length / CHARACTERS_A_STEP);
+  if (!isError) mcpCalls[name] = value;
+  const notes = [
+    ...(cut ? ['It is longer than it may be, and was cut.'] : []),
+    ...(outside && suspicious.length > 0
+      ? [`It comes from outside and holds what looks like instructions: ${suspicious.join(', ')}.`]
+      : []),
+  ];
+  if (notes.length > 0) mcpCalls[`${name}Note`] = notes.join(' ');
+  return error;
+}
+
+function errorOf(outcome: CallOutcome | CallError): CallError | undefined {
+  if (!('kind' in outcome)) return outcome;
+  switch (outcome.kind) {
+    case 'answered':
+      return outcome.result.isError
+        ? { code: 'TOOL_ERROR', message: cutError(outcome.result.text), sent: true }
+        : undefined;
+    case 'refused':
+      return { code: outcome.code, message: cutError(outcome.message), sent: false };
+    case 'failed':
+      return { code: outcome.failure, message: cutError(outcome.message), sent: outcome.reached !== 'no' };
+  }
+}
+
+/** A tool that is not there, or left out, is a warning and no failure (platform.md 9.2). */
+function isAbsent(outcome: CallOutcome | CallError): boolean {
+  return 'kind' in outcome && outcome.kind === 'failed' && outcome.failure === 'TOOL_NOT_FOUND';
+}
+
+function cutError(text: string): string {
+  return text.length > MAX_ERROR ? text.slice(0, MAX_ERROR) : text;
+}
+
+async function instruct(instructions: readonly Instruction[], turn: CallTurn): Promise<void> {
+  if (instructions.length === 0) return;
+  const { memory, tools } = turn;
+  const { names, secrets } = await inSlices(runInstructions(instructions, turn), tools.budget);
+  await keepSecrets(secrets, memory, tools);
+  if (names.length > 0) memory.remember('properties:set', names);
+}
+
+export function failureOf({ name }: McpCall, { message }: CallError): PlatformError {
+  return new PlatformError('unavailable', `the call "${name}" failed: ${message.replace(/\.$/, '')}.`);
+}

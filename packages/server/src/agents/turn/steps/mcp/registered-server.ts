@@ -1,0 +1,59 @@
+import type { ServerDefinition, ServerRef } from '../../../../connections/server/definition.ts';
+import { PlatformError } from '../../../../kernel/errors.ts';
+import type { McpcallsDocument } from '../../../document/mcpcalls.ts';
+
+const PREFIX = 'patchbay:servers/';
+const NAMED = /^(?:([A-Za-z0-9_-]{1,64})\/)?([A-Za-z0-9_-]{1,64})$/;
+
+/** A registered server as an mcpcalls document uses it. */
+export interface RegisteredServer {
+  readonly ref: ServerRef;
+  /** The definition with what the document narrows it by: the same object for the same definition. */
+  narrow(definition: ServerDefinition): ServerDefinition;
+}
+
+/**
+ * The registered server an mcpcalls document names: `patchbay:servers/<name>` of the default instance, or `patchbay:servers/<instance>/<name>`
+ * (decisions.md 5). `undefined` where it names an address. Throws a `PlatformError` of kind `invalid`.
+ */
+export function registeredServer(document: McpcallsDocument): RegisteredServer | undefined {
+  const { mcpServerUrl, toolsWhitelist = [], toolsBlacklist = [], timeoutMs, apiKey, transport } = document;
+  if (!mcpServerUrl.startsWith('patchbay:')) return undefined;
+  const [, scope = 'default', name] = NAMED.exec(mcpServerUrl.slice(PREFIX.length)) ?? [];
+  if (!mcpServerUrl.startsWith(PREFIX) || name === undefined) {
+    throw wrong(
+      'mcpServerUrl',
+      'names a registered server as patchbay:servers/<name> or patchbay:servers/<instance>/<name>',
+    );
+  }
+  if (apiKey !== undefined && apiKey !== '')
+    throw wrong('apiKey', 'belongs to the registered server; leave it out here');
+  if (transport !== undefined)
+    throw wrong('transport', 'belongs to the registered server; leave it out here');
+  const narrowed = new WeakMap<ServerDefinition, ServerDefinition>();
+  return {
+    ref: { scope, name },
+    narrow(definition) {
+      let own = narrowed.get(definition);
+      if (!own) {
+        const { only, except } = definition;
+        own = {
+          ...definition,
+          only:
+            toolsWhitelist.length === 0 ? only : toolsWhitelist.filter(tool => only?.includes(tool) ?? true),
+          except: [...except, ...toolsBlacklist],
+          callTimeoutMs: timeoutMs ?? definition.callTimeoutMs,
+          exposeResources: document.exposeResources || definition.exposeResources,
+        };
+        narrowed.set(definition, own);
+      }
+      return own;
+    },
+  };
+}
+
+function wrong(field: string, problem: string): PlatformError {
+  return new PlatformError('invalid', `mcpcalls document: field "${field}" at $.${field} ${problem}.`, {
+    details: { path: `$.${field}`, field },
+  });
+}

@@ -1,0 +1,94 @@
+import { MCPCALLS_SCOPE } from '../../../connections/call/outbound-calls.ts';
+import type { ServerDefinition } from '../../../connections/server/definition.ts';
+import { definitionOfMcpcalls } from '../../../connections/server/from-mcpcalls.ts';
+import { PlatformError } from '../../../kernel/errors.ts';
+import { type McpcallsDocument, mcpcallsDocument } from '../../document/mcpcalls.ts';
+import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
+import { checkTemplates, type PlacedText } from './check-templates.ts';
+import { answerTexts } from './http/build-answers.ts';
+import { compileForCheck } from './http/request-template.ts';
+import { compileInstructions, instructionTexts } from './instructions.ts';
+import { listensTo } from './listens-to.ts';
+import { argumentTexts } from './mcp/arguments.ts';
+import { failureOf, makeCall } from './mcp/call.ts';
+import { registeredServer } from './mcp/registered-server.ts';
+import { loadStepDocument } from './step-config.ts';
+import { createTemplateCache } from './template.ts';
+import { turnData } from './turn-data.ts';
+
+const CACHED_TEMPLATES = 500;
+
+/**
+ * Calls the tools that listen to an action of this turn, in the order of the document, each once whatever happens to this node: see
+ * `StepTools.effect` (E-98). The turn fails when a call does, unless the call goes on without it.
+ */
+export const mcpcallsStep: StepType = {
+  type: 'mcpcalls',
+  async compile(step, load) {
+    const document = await loadStepDocument(step, mcpcallsDocument, load);
+    await checkTemplates('mcpcalls document', textsOf(document));
+    const registered = registeredServer(document);
+    if (!registered) literalServer(document, { compile: compileForCheck });
+    const calls = document.mcpCalls.map(call => ({
+      call,
+      listens: listensTo(call.actions),
+      before: compileInstructions(call.preRequest?.propertyInstructions ?? []),
+      after: compileInstructions(call.postResponse?.propertyInstructions ?? []),
+    }));
+    const templates = createTemplateCache(CACHED_TEMPLATES);
+    let literal: ServerDefinition | undefined;
+
+    function serverFor({ mcp, references }: StepTools): ServerDefinition {
+      if (!registered) {
+        literal ??= literalServer(document, references);
+        return literal;
+      }
+      const definition = mcp.registered(registered.ref);
+      if (definition) return registered.narrow(definition);
+      throw new PlatformError(
+        'unavailable',
+        `there is no server ${registered.ref.scope}/${registered.ref.name}; add it with \`npx patchbay servers add ${registered.ref.name}\`.`,
+      );
+    }
+
+    async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
+      const server = serverFor(tools);
+      const data = turnData(memory, tools);
+      for (const prepared of calls) {
+        if (!prepared.listens(memory.actions)) continue;
+        const failed = await makeCall(prepared, { memory, tools, templates, data, server });
+        if (failed && !prepared.call.continueOnError) throw failureOf(prepared.call, failed);
+      }
+      return 'continue';
+    }
+
+    return {
+      acts: calls.length > 0,
+      run: (memory, tools) =>
+        calls.some(({ listens }) => listens(memory.actions)) ? run(memory, tools) : 'continue',
+    };
+  },
+};
+
+function literalServer(
+  document: McpcallsDocument,
+  texts: Pick<StepTools['references'], 'compile'>,
+): ServerDefinition {
+  return definitionOfMcpcalls(document, { scope: MCPCALLS_SCOPE, when: 'loading', texts }).definition;
+}
+
+function* textsOf({ mcpCalls }: McpcallsDocument): Generator<PlacedText> {
+  for (const [index, { toolArguments, preRequest, postResponse }] of mcpCalls.entries()) {
+    const path = `$.mcpCalls[${index}]`;
+    yield* argumentTexts(toolArguments, `${path}.toolArguments`);
+    yield* instructionTexts(
+      preRequest?.propertyInstructions ?? [],
+      `${path}.preRequest.propertyInstructions`,
+    );
+    if (!postResponse) continue;
+    yield* instructionTexts(postResponse.propertyInstructions, `${path}.postResponse.propertyInstructions`);
+    for (const { name, texts } of answerTexts(postResponse)) {
+      for (const text of texts) yield [text, `${path}.postResponse`, [name]];
+    }
+  }
+}

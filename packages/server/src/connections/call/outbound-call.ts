@@ -1,0 +1,77 @@
+import type { ServerDefinition } from '../server/definition.ts';
+import type { Connection } from '../session/connection.ts';
+import type { Members, Progress } from '../session/wire.ts';
+import type { RemoteTool } from '../tool/remote-tool.ts';
+import type { ToolResult } from '../tool/tool-result.ts';
+import type { CallResult, FailureKind, Reached, RefusalCode } from './outcome.ts';
+
+/** Who decided about a call: the rules of an agent, or a person by hand. */
+export type Driver = 'rule' | 'person';
+
+/** For whom a call is made. */
+export interface CallFor {
+  readonly agentId: string | undefined;
+  readonly conversationId: string | undefined;
+  readonly userId: string;
+}
+
+/** How often what may have arrived is sent again, where that is declared (A-69, C26). */
+export interface RetryPolicy {
+  /** The first one included. */
+  readonly maxAttempts: number;
+  readonly backoffDelayMs: number;
+  readonly backoffMultiplier: number;
+  readonly maxBackoffDelayMs: number;
+}
+
+export interface OutboundCall {
+  readonly server: ServerDefinition;
+  /** The server's own name of it. */
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly driver: Driver;
+  readonly callFor: CallFor;
+  readonly retry?: RetryPolicy | undefined;
+  /** US dollars the conversation may spend on calls, and has spent. */
+  readonly budget?: { readonly limitUsd: number; readonly spentUsd: number } | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** A call on its way through the table: what each step has found out for those behind it. */
+export interface CallInProgress {
+  readonly call: OutboundCall;
+  /** Set by `resolve`. */
+  connection?: Connection;
+  tool?: RemoteTool;
+  /** Set by `send`: the result as it came. */
+  raw?: Members;
+  attempts: number;
+  /** Set by `interpret`. */
+  result?: ToolResult;
+  suspicious?: readonly string[];
+}
+
+/** What ends a call before it has passed the table. */
+export type Ended =
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly failure: FailureKind;
+      readonly reached: Reached;
+      readonly message: string;
+    }
+  | { readonly kind: 'answered'; readonly result: CallResult };
+
+/**
+ * A row of the table of an outbound call (architecture, idea 3). Ends the call, or lets it pass. Rejects with a `SessionError` where the server
+ * failed, and with the reason of the call's signal.
+ */
+export interface CallStep {
+  readonly name: string;
+  run(call: CallInProgress): Promise<Ended | undefined> | Ended | undefined;
+}
+
+export function refuse(code: RefusalCode, message: string): Ended {
+  return { kind: 'refused', code, message };
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { References } from '../../secrets/references.ts';
+import type { ServerDefinition } from '../server/definition.ts';
+import { resolveEndpoint } from '../server/resolve-endpoint.ts';
+import { type ServerView, viewOf } from '../server/server-view.ts';
+import type { Connection } from '../session/connection.ts';
+import { SessionError } from '../session/failure.ts';
+import type { Pool } from '../session/pool.ts';
+import type { BudgetLimits } from './budget.ts';
+import type { CallFor, OutboundCall } from './outbound-call.ts';
+import type { CallOutcome, CallRecord } from './outcome.ts';
+import { runCall } from './run-call.ts';
+import { callSteps } from './steps.ts';
+
+/** Scope of the servers that documents of agents name by their address. */
+export const MCPCALLS_SCOPE = 'mcpcalls';
+
+/** The one way out to tools of other servers. */
+export interface OutboundCalls {
+  /** Resolves with what the call came to; rejects with the reason of its signal. */
+  call(call: OutboundCall): Promise<CallOutcome>;
+  /** The connection a definition stands for now. Rejects with a `SessionError` when its credentials cannot be had. */
+  connection(server: ServerDefinition, callFor: CallFor): Promise<Connection>;
+  /** The tools as they were listed last; `undefined` before the first time. */
+  listed(server: ServerDefinition, connection: Connection): ServerView | undefined;
+}
+
+export function createOutboundCalls(deps: {
+  readonly pool: Pool;
+  readonly references: Pick<References, 'compile' | 'resolve'>;
+  readonly clock: Clock;
+  readonly limits: BudgetLimits;
+  /** Asked with the address before every connection; `undefined` where nobody checks (W-63). */
+  readonly checkOf: (scope: string) => ((url: string) => Promise<void>) | undefined;
+  /** Told of every call. */
+  readonly onCall: (record: CallRecord, callFor: CallFor) => void;
+}): OutboundCalls {
+  const { pool, references, clock, limits, checkOf, onCall } = deps;
+  const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, ServerView>>();
+
+  async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
+    const { scope } = server.ref;
+    const endpoint = await resolveEndpoint(server, references, { agentId: openerOf(server, callFor) }).catch(
+      credentialsMissing,
+    );
+    const check = endpoint.kind === 'http' ? checkOf(scope) : undefined;
+    return pool.connection({
+      ...{ endpoint, scope },
+      owner: ownerOf(server, callFor),
+      connectTimeoutMs: server.connectTimeoutMs,
+      ...(check && endpoint.kind === 'http' && { check: () => check(endpoint.url) }),
+    });
+  }
+
+  function listed(server: ServerDefinition, from: Connection): ServerView | undefined {
+    const list = from.listed;
+    if (!list) return undefined;
+    let ofList = views.get(list);
+    if (!ofList) {
+      ofList = new WeakMap();
+      views.set(list, ofList);
+    }
+    let view = ofList.get(server);
+    if (!view) {
+      view = viewOf(server, list, {
+        mirrorsArguments: server.transport.kind === 'http' && from.facts?.era === 'modern',
+      });
+      ofList.set(server, view);
+    }
+    return view;
+  }
+
+  const steps = callSteps({
+    clock,
+    limits,
+    resolver: {
+      connection: (call, callFor) => connection(call.server, callFor),
+      async view(server, from, signal) {
+        if (!from.listed) await from.ready(signal);
+        return listed(server, from)!;
+      },
+    },
+  });
+
+  return {
+    connection,
+    listed,
+    call: call => runCall(steps, call, { clock, onCall: record => onCall(record, call.callFor) }),
+  };
+}
+
+/** For whom the secrets of a definition are opened: a registered server has its own, one of an agent's documents those of the agent. */
+function openerOf({ ref }: ServerDefinition, { agentId }: CallFor): string {
+  return agentId !== undefined && ref.scope === `mcpcalls/${agentId}`
+    ? agentId
+    : `servers/${ref.scope}/${ref.name}`;
+}
+
+function ownerOf({ transport }: ServerDefinition, { userId, conversationId }: CallFor): string | undefined {
+  if (transport.kind !== 'stdio' || transport.isolation === 'shared') return undefined;
+  return transport.isolation === 'person' ? `person ${userId}` : `conversation ${conversationId ?? userId}`;
+}
+
+function credentialsMissing(thrown: unknown): never {
+  if (!(thrown instanceof PlatformError)) throw thrown;
+  throw new SessionError('AUTHENTICATION_FAILED', 'no', thrown.message, { cause: thrown });
+}

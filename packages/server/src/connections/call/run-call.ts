@@ -1,0 +1,69 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { type CallCost, formatServerRef } from '../server/definition.ts';
+import { SessionError } from '../session/failure.ts';
+import type { CallInProgress, CallStep, Ended, OutboundCall } from './outbound-call.ts';
+import type { CallOutcome, CallRecord } from './outcome.ts';
+
+/**
+ * Takes a call through the table and measures it, however it ends. Resolves with what it came to; rejects with the reason of the call's
+ * signal, and with what is our own fault.
+ */
+export async function runCall(
+  steps: readonly CallStep[],
+  call: OutboundCall,
+  { clock, onCall }: { readonly clock: Clock; readonly onCall: (record: CallRecord) => void },
+): Promise<CallOutcome> {
+  const startedAt = clock.now();
+  const state: CallInProgress = { call, attempts: 0 };
+  let ended: Ended;
+  try {
+    ended = await passThrough(steps, state);
+  } catch (thrown) {
+    call.signal.throwIfAborted();
+    if (!(thrown instanceof SessionError)) throw thrown;
+    ended = { kind: 'failed', failure: thrown.kind, reached: thrown.reached, message: thrown.message };
+  }
+  const reached = ended.kind === 'answered' ? 'yes' : ended.kind === 'failed' ? ended.reached : 'no';
+  const record: CallRecord = {
+    server: formatServerRef(call.server.ref),
+    tool: call.tool,
+    outcome: wordFor(ended),
+    reached,
+    durationMs: Math.max(0, Math.round(clock.now() - startedAt)),
+    attempts: state.attempts,
+    costUsd: reached === 'no' ? undefined : costOf(call.server.cost, state.raw),
+  };
+  onCall(record);
+  return { ...ended, record };
+}
+
+async function passThrough(steps: readonly CallStep[], state: CallInProgress): Promise<Ended> {
+  for (const step of steps) {
+    state.call.signal.throwIfAborted();
+    const ended = await step.run(state);
+    if (ended) return ended;
+  }
+  throw new SessionError('PROTOCOL_ERROR', 'yes', 'the table of an outbound call ends without an answer');
+}
+
+function wordFor(ended: Ended): CallRecord['outcome'] {
+  switch (ended.kind) {
+    case 'answered':
+      return ended.result.isError ? 'tool_error' : 'answered';
+    case 'refused':
+      return ended.code;
+    case 'failed':
+      return ended.failure;
+  }
+}
+
+/** A call that may have arrived costs what it costs. A function that fails does not fail the call (W-105). It sees the raw result, before any cut (W-103). */
+function costOf(cost: CallCost | undefined, raw: unknown): CallRecord['costUsd'] {
+  if (typeof cost !== 'function') return cost?.usd;
+  try {
+    const { usd } = cost(raw);
+    return Number.isFinite(usd) && usd >= 0 ? usd : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}

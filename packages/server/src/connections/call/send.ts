@@ -1,0 +1,49 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { SessionError } from '../session/failure.ts';
+import type { CallInProgress, CallStep } from './outbound-call.ts';
+
+export interface SendParts {
+  readonly clock: Clock;
+}
+
+/**
+ * Ensures that a request is sent once: what may have arrived is sent again only where the call says so (A-67, A-69); that it never arrived is the
+ * connection's business. Hints of the tool play no part (A-68).
+ */
+export function createSendStep({ clock }: SendParts): CallStep {
+  return {
+    name: 'send',
+    async run(state) {
+      for (;;) {
+        try {
+          state.raw = await sendOnce(state);
+          return undefined;
+        } catch (error) {
+          const wait = waitBeforeRetry(state, error);
+          if (wait === undefined) throw error;
+          await clock.sleep(wait, state.call.signal);
+        }
+      }
+    },
+  };
+}
+
+function sendOnce(state: CallInProgress): Promise<NonNullable<CallInProgress['raw']>> {
+  const { call } = state;
+  state.attempts += 1;
+  return state.connection!.request({
+    method: 'tools/call',
+    params: { name: call.tool, arguments: call.arguments },
+    timeoutMs: call.server.callTimeoutMs,
+    signal: call.signal,
+    onProgress: call.onProgress,
+  });
+}
+
+const MAY_HAVE_ARRIVED = new Set(['TIMEOUT', 'TRANSPORT_ERROR', 'SERVER_UNAVAILABLE']);
+
+function waitBeforeRetry({ call: { retry }, attempts }: CallInProgress, error: unknown): number | undefined {
+  if (!retry || attempts >= retry.maxAttempts) return undefined;
+  if (!(error instanceof SessionError) || !MAY_HAVE_ARRIVED.has(error.kind)) return undefined;
+  return Math.min(retry.backoffDelayMs * retry.backoffMultiplier ** (attempts - 1), retry.maxBackoffDelayMs);
+}

@@ -1,0 +1,26 @@
+import { type BudgetLimits, createBudgetStep } from './budget.ts';
+import { interpretStep } from './interpret.ts';
+import { limitStep } from './limit.ts';
+import type { CallStep } from './outbound-call.ts';
+import { policyStep } from './policy.ts';
+import { createResolveStep, type Resolver } from './resolve.ts';
+import { createSendStep, type SendParts } from './send.ts';
+import { createValidateStep } from './validate.ts';
+
+/**
+ * The table of an outbound call: every call passes these, whoever drives it, in this order (one-system.md 3). What it costs is measured
+ * by `run-call.ts`, however it ends.
+ */
+export function callSteps(
+  parts: { readonly resolver: Resolver; readonly limits: BudgetLimits } & SendParts,
+): readonly CallStep[] {
+  return [
+    createResolveStep(parts.resolver), // server, tool        → connection, tool, as the definition offers them
+    createValidateStep(), //              arguments           → what the tool takes
+    policyStep, //                        hints, gates        → deny or allow
+    createBudgetStep(parts.limits), //    rate, spent         → room for one more
+    createSendStep(parts), //             one request         → raw result; repeated only as declared, or when it never arrived
+    interpretStep, //                     raw result          → structured, text, error; suspicious phrases
+    limitStep, //                         result              → what the consumer gets: cut, labelled
+  ];
+}
