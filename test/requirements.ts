@@ -958,6 +958,7 @@ export const HELD: readonly RequirementId[] = [
   'A-53',
   'A-54',
   'A-55',
+  'A-138',
   'E-01',
   'E-02',
   'E-03',

@@ -1,11 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
+import { mirroredArguments } from '../tool/mirrored-arguments.ts';
 import { backoffMs } from './backoff.ts';
 import { SessionError, sessionError } from './failure.ts';
+import { headerValue } from './http/header-value.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerFacts, Session } from './session.ts';
-import type { Members, Progress } from './wire.ts';
+import { isMembers, type Members, type Progress } from './wire.ts';
 
 /** Without an announcement a list is read again so often (C30). */
 const RELIST_MS = 300_000;
@@ -15,6 +17,8 @@ const SETTLE_MS = 200;
 const TROUBLE_MS = 60_000;
 const TOO_MANY_FAILURES = 3;
 const UNSUPPORTED_VERSION = -32022;
+/** The headers do not repeat what the server expects of its tool: it has changed it, and has executed nothing (mcp.md 1.2). */
+const HEADER_MISMATCH = -32020;
 /** How long a request that never arrived waits for a server that restarts, and how often it is tried. */
 const HEAL_MS = 5_000;
 const MAX_TRIES = 4;
@@ -49,6 +53,8 @@ export interface Connection {
   readonly trouble: Trouble | undefined;
   /** As listed last, also while it is down; `undefined` before the first time. Raw: nothing of it is believed. */
   readonly listed: readonly unknown[] | undefined;
+  /** Arguments go out as headers too, where a tool wants that: one that wants it wrongly must not be offered (mcp.md 1.2). */
+  readonly mirrorsArguments: boolean;
   /** Requests that wait for an answer. */
   readonly inFlight: number;
   /** Epoch ms of the last request. */
@@ -70,6 +76,8 @@ export interface ConnectionOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly connectTimeoutMs: number;
+  /** Messages have headers, so that arguments can be repeated in them. */
+  readonly hasHeaders: boolean;
   /** Opens a session; asked anew for every try, so that what is checked is checked each time (W-63). */
   readonly open: (hooks: {
     readonly timeoutMs: number;
@@ -90,7 +98,7 @@ interface Open {
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { clock, random, logger, connectTimeoutMs } = options;
+  const { clock, random, logger, connectTimeoutMs, hasHeaders } = options;
   const listeners = new Set<() => void>();
   const closed = new AbortController();
   let current: Open | undefined;
@@ -321,7 +329,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     open.requests += 1;
     try {
       const timeoutMs = Math.max(1, until - clock.now());
-      const result = await open.session.request(request.method, request.params, { ...request, timeoutMs });
+      const result = await open.session.request(request.method, request.params, {
+        ...request,
+        timeoutMs,
+        headers: headersOf(open, request),
+      });
       recent = [];
       return result;
     } catch (error) {
@@ -331,6 +343,18 @@ export function createConnection(options: ConnectionOptions): Connection {
       open.requests -= 1;
       if (open.retired && open.requests === 0) void open.session.close();
     }
+  }
+
+  function mirrors({ session }: Open): boolean {
+    return hasHeaders && session.facts.era === 'modern';
+  }
+
+  function headersOf(open: Open, { method, params, headers }: CallRequest): CallRequest['headers'] {
+    if (method !== 'tools/call' || !mirrors(open) || !isMembers(params.arguments)) return headers;
+    const tool = listed?.find(one => isMembers(one) && one.name === params.name);
+    if (!isMembers(tool) || !isMembers(tool.inputSchema)) return headers;
+    const mirrored = Object.entries(mirroredArguments(tool.inputSchema, params.arguments));
+    return { ...headers, ...Object.fromEntries(mirrored.map(([name, value]) => [name, headerValue(value)])) };
   }
 
   /** Waits for a server that has only just gone to come back; one that stays away is not waited for. */
@@ -352,6 +376,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     get listed() {
       return listed;
     },
+    get mirrorsArguments() {
+      return current !== undefined && mirrors(current);
+    },
     get inFlight() {
       return current?.requests ?? 0;
     },
@@ -367,11 +394,19 @@ export function createConnection(options: ConnectionOptions): Connection {
       usedAt = clock.now();
       const until = usedAt + request.timeoutMs;
       const healUntil = Math.min(until, usedAt + HEAL_MS);
+      let listedAgain = false;
       for (let tries = 1; ; tries++) {
         try {
           return await exchange(request, until);
         } catch (error) {
-          if (!neverArrived(error) || tries === MAX_TRIES || !(await healed(healUntil, request.signal)))
+          if (isHeaderMismatch(error) && !listedAgain) {
+            listedAgain = true;
+            await relist(0);
+          } else if (
+            !neverArrived(error) ||
+            tries === MAX_TRIES ||
+            !(await healed(healUntil, request.signal))
+          )
             throw error;
         }
       }
@@ -411,6 +446,10 @@ function neverArrived(error: unknown): boolean {
   if (!(error instanceof SessionError)) return false;
   if (error.code === UNSUPPORTED_VERSION || (error instanceof HttpRefusal && error.sessionGone)) return true;
   return error.reached === 'no' && error.kind === 'SERVER_UNAVAILABLE';
+}
+
+function isHeaderMismatch(error: unknown): boolean {
+  return error instanceof SessionError && error.code === HEADER_MISMATCH;
 }
 
 function announcesTools({ capabilities }: ServerFacts): boolean {

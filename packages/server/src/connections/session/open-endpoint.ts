@@ -7,7 +7,7 @@ import type { EraMemory } from './era-memory.ts';
 import { SessionError } from './failure.ts';
 import { HttpLink } from './http/http-link.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
-import { type OpenOptions, openSession, type Session } from './session.ts';
+import { isModernError, type OpenOptions, openSession, type Session } from './session.ts';
 
 /** What a program gets to say that it speaks the stateless era before the older handshake is tried. */
 const STDIO_PROBE_MS = 5_000;
@@ -72,8 +72,7 @@ export function createOpener({
     try {
       return await withKnown(request, async () => new HttpLink({ endpoint, credential, fetch, clock }));
     } catch (error) {
-      if (!(error instanceof SessionError) || error.status === undefined || !ASKS_FOR_SSE.has(error.status))
-        throw error;
+      if (!asksForSse(error)) throw error;
       return await overSse(request, endpoint).catch(() => {
         throw error;
       });
@@ -112,6 +111,15 @@ export function createOpener({
           Math.min(STDIO_PROBE_MS, request.timeoutMs / 2),
         );
   };
+}
+
+function asksForSse(error: unknown): boolean {
+  return (
+    error instanceof SessionError &&
+    error.status !== undefined &&
+    ASKS_FOR_SSE.has(error.status) &&
+    !isModernError(error)
+  );
 }
 
 function isLost(error: unknown): boolean {

@@ -4,6 +4,7 @@ import type { Logger } from '../../kernel/logger.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { fillingInDefaults } from './elicitation-defaults.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createEraMemory } from './era-memory.ts';
 import { createOpener, type OpenerOptions } from './open-endpoint.ts';
@@ -62,7 +63,8 @@ export function createPool(options: PoolOptions): Pool {
   const eras = createEraMemory(clock);
   const open = createOpener({ ...options, eras });
   const client = { name: 'patchbay', version: options.version };
-  const { capabilities, answer } = options.asked ?? { capabilities: {}, answer: answerPingOnly };
+  const capabilities = options.asked?.capabilities ?? {};
+  const answer = options.asked ? fillingInDefaults(options.asked.answer) : answerPingOnly;
   const entries = new Map<string, Entry>();
   const closed = new AbortController();
   let sweeping = false;
@@ -72,6 +74,7 @@ export function createPool(options: PoolOptions): Pool {
     const connection = createConnection({
       ...{ clock, random, connectTimeoutMs },
       logger: logger.child({ server: shownEndpoint(endpoint) }),
+      hasHeaders: endpoint.kind === 'http',
       async open(hooks) {
         await check?.();
         return open({ ...hooks, endpoint, credential, key, client, capabilities, answer });

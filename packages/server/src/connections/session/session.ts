@@ -7,6 +7,7 @@ import {
 import type { Clock } from '../../kernel/clock.ts';
 import { SessionError } from './failure.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
+import { requestInRounds } from './input-rounds.ts';
 import { type Answerer, type Members, type RequestOptions, Wire } from './wire.ts';
 
 /** With a handshake and sessions, or stateless (mcp.md 1.1). */
@@ -66,9 +67,14 @@ export async function openSession(options: OpenOptions): Promise<Session> {
     const facts =
       options.era === 'legacy' ? await shakeHands(wire, options) : await discoverOrShakeHands(wire, options);
     isOpen = true;
+    const send: Session['request'] = (method, params, request) => wire.request(method, params, request);
+    const rounds = { ...options, send };
     return {
       facts,
-      request: (method, params, request) => wire.request(method, params, request),
+      request:
+        facts.era === 'legacy'
+          ? send
+          : (method, params, request) => requestInRounds(rounds, method, params, request),
       close: () => wire.close(),
     };
   } catch (error) {
@@ -80,8 +86,11 @@ export async function openSession(options: OpenOptions): Promise<Session> {
 async function discoverOrShakeHands(wire: Wire, options: OpenOptions): Promise<ServerFacts> {
   wire.envelope = envelopeOf(options);
   try {
-    const timeoutMs = options.probeTimeoutMs ?? options.timeoutMs;
-    const found = await wire.request('server/discover', {}, { timeoutMs, signal: options.signal });
+    const found = await discover(wire, options).catch(error => {
+      // What it lists is what was said: said again it has nothing to refuse.
+      if (lists(error, [MODERN_VERSION])) return discover(wire, options);
+      throw error;
+    });
     if (isModern(found)) return factsOf('modern', MODERN_VERSION, found);
     if (!Array.isArray(found.supportedVersions))
       throw new SessionError('PROTOCOL_ERROR', 'yes', 'it does not say which versions it speaks');
@@ -92,6 +101,10 @@ async function discoverOrShakeHands(wire: Wire, options: OpenOptions): Promise<S
   return shakeHands(wire, options);
 }
 
+function discover(wire: Wire, { probeTimeoutMs, timeoutMs, signal }: OpenOptions): Promise<Members> {
+  return wire.request('server/discover', {}, { timeoutMs: probeTimeoutMs ?? timeoutMs, signal });
+}
+
 function isModern({ supportedVersions }: Members): boolean {
   return Array.isArray(supportedVersions) && supportedVersions.includes(MODERN_VERSION);
 }
@@ -100,15 +113,22 @@ function isModern({ supportedVersions }: Members): boolean {
 function speaksOlder(error: unknown, { probeTimeoutMs }: OpenOptions): boolean {
   if (!(error instanceof SessionError)) return false;
   if (error.kind === 'TIMEOUT') return probeTimeoutMs !== undefined;
-  if (error.code === UNSUPPORTED_VERSION) return listsOlder(error.cause);
-  if (error.code !== undefined && MODERN_ERRORS.has(error.code)) return false;
+  if (error.code === UNSUPPORTED_VERSION) return lists(error, LEGACY_VERSIONS);
+  if (isModernError(error)) return false;
   if (error instanceof HttpRefusal) return error.kind === 'PROTOCOL_ERROR';
   return error.kind === 'PROTOCOL_ERROR' || error.kind === 'INVALID_ARGUMENTS';
 }
 
-function listsOlder(data: unknown): boolean {
-  const supported = (data as { readonly supported?: unknown } | undefined)?.supported;
-  return Array.isArray(supported) && supported.some(version => LEGACY_VERSIONS.includes(version));
+/** An error that only servers of the stateless era have. */
+export function isModernError({ code }: SessionError): boolean {
+  return code !== undefined && MODERN_ERRORS.has(code);
+}
+
+/** Does a server that refused the version name one of these? */
+function lists(error: unknown, versions: readonly string[]): boolean {
+  if (!(error instanceof SessionError) || error.code !== UNSUPPORTED_VERSION) return false;
+  const supported = (error.cause as { readonly supported?: unknown } | undefined)?.supported;
+  return Array.isArray(supported) && supported.some(version => versions.includes(version));
 }
 
 async function shakeHands(wire: Wire, options: OpenOptions): Promise<ServerFacts> {

@@ -235,7 +235,7 @@ export const answerPingOnly: Answerer = async method => {
   throw new RpcRefusal(METHOD_NOT_FOUND, 'this client has no such method');
 };
 
-function isMembers(value: unknown): value is Members {
+export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,5 @@
 import { type JSONRPCMessage, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
+import { headerValue } from './header-value.ts';
 
 /** Where a request's `Mcp-Name` comes from (2026-07-28, Transports, Standard Request Headers). */
 const NAMED_BY: Readonly<Record<string, string>> = {
@@ -22,13 +23,4 @@ export function messageHeaders(message: JSONRPCMessage): Record<string, string> 
     'mcp-method': message.method,
     ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
   };
-}
-
-const SAFE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-const LOOKS_ENCODED = /^=\?base64\?.*\?=$/;
-
-/** A value as a header may carry it: what is not safe there is encoded, and so is what would look encoded. */
-function headerValue(text: string): string {
-  if (SAFE.test(text) && !LOOKS_ENCODED.test(text)) return text;
-  return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
