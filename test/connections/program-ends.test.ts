@@ -36,6 +36,21 @@ describe('nothing is left', () => {
   );
 });
 
+describe('a platform that ends', () => {
+  it('ends its programs and its own process before it goes', async () => {
+    const platform = startPlatform();
+    await platform.run(['forking']);
+    const [watchdog] = await childrenOf(platform.process.pid!, 'watchdog.ts');
+    const said = once(platform.process.stdout, 'data');
+    const exited = once(platform.process, 'exit');
+    platform.process.stdin.end();
+    expect(String(await said)).toBe('ended\n');
+    expect(await exited).toEqual([0, null]);
+    expect(await programs.left()).toEqual([]);
+    expect(await isRunning(watchdog!)).toBe(false);
+  }, 20_000);
+});
+
 describe('a platform that is killed', () => {
   it('leaves no program behind for longer than 5 s (attack 59)', async () => {
     const platform = startPlatform();

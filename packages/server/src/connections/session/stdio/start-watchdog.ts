@@ -67,6 +67,8 @@ export function createWatchdog(options: {
     async stop() {
       isStopping = true;
       running?.stdin?.end();
+      // This is waited for, or a platform that has nothing else to do would not live to see it.
+      running?.ref();
       await exited;
     },
   };
