@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newCanary, placesWith } from '../canary.ts';
 import { newPrograms, ODD_PROGRAM } from './programs.ts';
 
@@ -42,6 +42,8 @@ describe('a server that is a program', () => {
       SECRET_OF_THE_PLATFORM: 'x',
       NODE_OPTIONS: '--no-such-option',
     };
+    // Node hands this one on by itself unless it is kept from it.
+    vi.stubEnv('NODE_V8_COVERAGE', '/coverage');
     const { next } = await programs.odd(['environment'], { inherited, env: { USER: 'own', TOKEN: 'own' } });
     const { SECRET_OF_THE_PLATFORM, NODE_OPTIONS, ...nine } = inherited;
     expect(await next()).toMatchObject({
@@ -50,6 +52,7 @@ describe('a server that is a program', () => {
     const seen = (await programs.odd(['environment'], { inherited: {} }).then(heard => heard.next())) as {
       params: { env: object };
     };
+    vi.unstubAllEnvs();
     expect(Object.keys(seen.params.env)).toEqual(['PROGRAM_TEST_MARK']);
   });
 

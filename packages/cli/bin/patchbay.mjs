@@ -15,6 +15,9 @@ if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
   module.enableCompileCache?.(
     fileURLToPath(new URL('../../../node_modules/.cache/patchbay', import.meta.url)),
   );
+  // Started by an old Node, as below, that was killed: nobody could stop this one any more.
+  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
   await import(main.href);
 } else {
   const node = findPinnedNode();
@@ -41,7 +44,9 @@ function findPinnedNode() {
 }
 
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   // The child decides when to go; up ignores the second copy of a Ctrl-C that the terminal already gave it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', error => {

@@ -96,14 +96,48 @@ describe('patchbay.mjs under an old Node', () => {
     expect(failed.stderr).toContain('needs Node 24');
   });
 
-  it('hands arguments, signals and the exit code on to the pinned one', async () => {
+  /** Another file, as the pinned Node is. */
+  const pinNode = async () => {
     await mkdir(join(folder, 'node_modules', '.bin'), { recursive: true });
-    // A copy is another file, as the pinned Node is.
     await writeFile(
       join(folder, 'node_modules', '.bin', 'node'),
       `#!/bin/sh\nexec "${process.execPath}" "$@"\n`,
       { mode: 0o755 },
     );
+  };
+
+  it('takes the pinned one along when it is killed (attack 59)', async () => {
+    await pinNode();
+    await writeFile(
+      join(folder, 'packages', 'cli', 'src', 'main.ts'),
+      `process.on('SIGTERM', () => {
+         console.log('told to stop');
+         process.exit();
+       });
+       setInterval(() => {}, 1000);
+       console.log('runs');`,
+    );
+    const child = spawn(process.execPath, old('up'), { stdio: ['ignore', 'pipe', 'inherit'] });
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', text => {
+      stdout += text;
+    });
+    // The end of the pipe, which both have, is the end of both.
+    const ended = new Promise(resolve => child.stdout.on('end', resolve));
+    await eventually(() => expect(stdout).toBe('runs\n'));
+    child.kill('SIGKILL');
+    await ended;
+    expect(stdout).toBe('runs\ntold to stop\n');
+  });
+
+  it('ends when the pinned one has nothing more to do', async () => {
+    await pinNode();
+    await writeFile(join(folder, 'packages', 'cli', 'src', 'main.ts'), `console.log('done');`);
+    expect(await run(process.execPath, old('call'))).toMatchObject({ stdout: 'done\n' });
+  });
+
+  it('hands arguments, signals and the exit code on to the pinned one', async () => {
+    await pinNode();
     await writeFile(
       join(folder, 'packages', 'cli', 'src', 'main.ts'),
       `process.on('SIGTERM', () => process.exit(7));
