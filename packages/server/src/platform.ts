@@ -38,6 +38,9 @@ import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
 import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
+import { createAcceptedTools } from './connections/server/accepted-tools.ts';
+import { createLiveServers, type LiveServers } from './connections/server/live-servers.ts';
+import { createRegistry, type Registry } from './connections/server/registry.ts';
 import { createPool } from './connections/session/pool.ts';
 import { createProgramHost } from './connections/session/stdio/program-host.ts';
 import { createStdioTransport } from './connections/session/stdio/stdio-transport.ts';
@@ -108,6 +111,8 @@ export interface Platform {
   readonly deployments: Deployments;
   readonly references: References;
   readonly files: Files;
+  readonly registry: Registry;
+  readonly servers: LiveServers;
   /** Notes in the audit trail what the first start has made. */
   noteStart(operation: OperationName, subject: Readonly<Record<string, string>>): Promise<void>;
   readonly owner: User;
@@ -221,12 +226,29 @@ export async function createPlatform(
       }),
   });
   undo.defer(() => pool.close());
+  const registry = createRegistry({
+    instances: {},
+    ...{ store, vault, references, fetch, clock },
+    logger: part('servers'),
+  });
+  undo.defer(() => registry.close());
+  const accepted = createAcceptedTools({ store, clock });
   const outboundCalls = createOutboundCalls({
     ...{ pool, references, clock },
     limits: { callsPerMinute: config.connections.callsPerMinute },
-    checkOf: () => undefined,
+    checkOf: registry.checkOf,
+    acceptedOf: accepted.of,
     onCall: metrics.outboundCall,
   });
+  const servers = createLiveServers({
+    ...{ registry, accepted, store, clock },
+    calls: outboundCalls,
+    logger: part('servers'),
+    stderrOf: pool.stderrOf,
+    drop: pool.drop,
+    onTools: metrics.serverTools,
+  });
+  undo.defer(() => servers.close());
   const turns = createTurns({
     store,
     deployments,
@@ -243,7 +265,7 @@ export async function createPlatform(
     vault,
     references,
     fetch,
-    mcp: { call: outboundCalls.call, registered: () => undefined },
+    mcp: { call: outboundCalls.call, registered: ref => registry.find(ref)?.definition },
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });
@@ -403,6 +425,8 @@ export async function createPlatform(
   });
   undo.defer(() => jobs.stop());
   await jobs.start();
+  await registry.start();
+  servers.start();
   const deliver = createDeliver({ store, clock, calls, logger: part('deliveries') });
   // Workers of their own: agents at work hold up nothing else, and are held up by nothing else.
   // Turns that go on may take as long as turns may; workers of their own keep everything else in time.
@@ -440,6 +464,8 @@ export async function createPlatform(
     deployments,
     references,
     files,
+    registry,
+    servers,
     noteStart,
     owner,
     firstStart,

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 
 /** The program of a server from the npm registry, for `node`. */
-function npmServer(name: 'everything' | 'filesystem' | 'memory' | 'sequential-thinking'): string {
+export function npmServer(name: 'everything' | 'filesystem' | 'memory' | 'sequential-thinking'): string {
   const manifest = createRequire(import.meta.url).resolve(
     `@modelcontextprotocol/server-${name}/package.json`,
   );

@@ -26,6 +26,8 @@ export interface Metrics {
     readonly durationMs: number;
     readonly costUsd: number | 'unknown' | undefined;
   }): void;
+  /** How many tools a registered MCP server offers now; 0 while it is down (W-106 to W-109). */
+  serverTools(tools: { readonly mcp: string; readonly server: string; readonly count: number }): void;
   /** A run of a job of the table. */
   job(kind: string, outcome: JobOutcome): void;
   /** Prometheus text; asks the database what is there now. */
@@ -109,6 +111,12 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     labelNames: ['server'],
     registers,
   });
+  const serverTools = new Gauge({
+    name: 'patchbay_mcp_tools',
+    help: 'Tools that a registered MCP server offers on this node, by instance and server; 0 while it is down',
+    labelNames: ['mcp', 'server'],
+    registers,
+  });
   new Gauge({
     name: 'patchbay_deployments',
     help: 'Versions of agents that are deployed, by environment and status; ERROR: it cannot run as it is deployed',
@@ -144,6 +152,7 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
       outboundSeconds.observe({ server }, durationMs / 1000);
       if (typeof costUsd === 'number') outboundUsd.inc({ server }, costUsd);
     },
+    serverTools: ({ mcp, server, count }) => serverTools.set({ mcp, server }, count),
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
     render: () => registry.metrics(),
     contentType: registry.contentType,

@@ -1,12 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { References } from '../../secrets/references.ts';
-import type { ServerDefinition } from '../server/definition.ts';
+import type { ServerDefinition, ServerRef } from '../server/definition.ts';
+import { openerOf } from '../server/literal-credentials.ts';
 import { resolveEndpoint } from '../server/resolve-endpoint.ts';
 import { type ServerView, viewOf } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
+import type { ToolSnapshot } from '../tool/pinned-tools.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord } from './outcome.ts';
@@ -31,17 +33,19 @@ export function createOutboundCalls(deps: {
   readonly references: Pick<References, 'compile' | 'resolve'>;
   readonly clock: Clock;
   readonly limits: BudgetLimits;
+  /** What was accepted of a server's tools. */
+  readonly acceptedOf: (ref: ServerRef) => ReadonlyMap<string, ToolSnapshot> | undefined;
   /** Asked with the address before every connection; `undefined` where nobody checks (W-63). */
   readonly checkOf: (scope: string) => ((url: string) => Promise<void>) | undefined;
   /** Told of every call. */
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
 }): OutboundCalls {
   const { pool, references, clock, limits, checkOf, onCall } = deps;
-  const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, ServerView>>();
+  const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, MadeView>>();
 
   async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
     const { scope } = server.ref;
-    const endpoint = await resolveEndpoint(server, references, { agentId: openerOf(server, callFor) }).catch(
+    const endpoint = await resolveEndpoint(server, references, { agentId: opensFor(server, callFor) }).catch(
       credentialsMissing,
     );
     const check = endpoint.kind === 'http' ? checkOf(scope) : undefined;
@@ -61,13 +65,12 @@ export function createOutboundCalls(deps: {
       ofList = new WeakMap();
       views.set(list, ofList);
     }
-    let view = ofList.get(server);
-    if (!view) {
-      view = viewOf(server, list, {
-        mirrorsArguments: server.transport.kind === 'http' && from.facts?.era === 'modern',
-      });
-      ofList.set(server, view);
-    }
+    const accepted = deps.acceptedOf(server.ref);
+    const made = ofList.get(server);
+    if (made && made.accepted === accepted) return made.view;
+    const mirrorsArguments = server.transport.kind === 'http' && from.facts?.era === 'modern';
+    const view = viewOf(server, list, { mirrorsArguments, accepted });
+    ofList.set(server, { view, accepted });
     return view;
   }
 
@@ -90,11 +93,15 @@ export function createOutboundCalls(deps: {
   };
 }
 
+/** A view holds for one list, one definition, and what was accepted. */
+interface MadeView {
+  readonly view: ServerView;
+  readonly accepted: ReadonlyMap<string, ToolSnapshot> | undefined;
+}
+
 /** For whom the secrets of a definition are opened: a registered server has its own, one of an agent's documents those of the agent. */
-function openerOf({ ref }: ServerDefinition, { agentId }: CallFor): string {
-  return agentId !== undefined && ref.scope === `mcpcalls/${agentId}`
-    ? agentId
-    : `servers/${ref.scope}/${ref.name}`;
+function opensFor({ ref }: ServerDefinition, { agentId }: CallFor): string {
+  return agentId !== undefined && ref.scope === MCPCALLS_SCOPE ? agentId : openerOf(ref);
 }
 
 function ownerOf({ transport }: ServerDefinition, { userId, conversationId }: CallFor): string | undefined {

@@ -1,3 +1,4 @@
+import type { Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -5,9 +6,9 @@ import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { fillingInDefaults } from './elicitation-defaults.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, StdioEndpoint } from './endpoint.ts';
 import { createEraMemory } from './era-memory.ts';
-import { createOpener, type OpenerOptions } from './open-endpoint.ts';
+import { createOpener } from './open-endpoint.ts';
 import { type Answerer, answerPingOnly, type Members } from './wire.ts';
 
 /** Connections that nobody keeps are closed after so long without a call. */
@@ -34,6 +35,8 @@ export interface ConnectRequest {
 export interface Pool {
   /** The connection, made if there is none; it connects when it is used. */
   connection(request: ConnectRequest): Connection;
+  /** What the program behind a connection wrote to its standard error last, oldest first; of the one before, until it is another. */
+  stderrOf(connection: Connection): readonly string[];
   /** Closes the connection and forgets it. */
   drop(connection: Connection): Promise<void>;
   readonly size: number;
@@ -42,7 +45,10 @@ export interface Pool {
 
 export interface PoolOptions {
   readonly fetch: SafeFetch;
-  readonly startProgram: OpenerOptions['startProgram'];
+  /** Runs a program, with what it wrote to its standard error last. */
+  readonly startProgram: (
+    endpoint: StdioEndpoint,
+  ) => Promise<Transport & { readonly stderr: readonly string[] }>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -61,7 +67,16 @@ interface Entry {
 export function createPool(options: PoolOptions): Pool {
   const { clock, random, logger } = options;
   const eras = createEraMemory(clock);
-  const open = createOpener({ ...options, eras });
+  const programs = new Map<string, { readonly stderr: readonly string[] }>();
+  const open = createOpener({
+    ...options,
+    eras,
+    async startProgram(endpoint, key) {
+      const program = await options.startProgram(endpoint);
+      programs.set(key, program);
+      return program;
+    },
+  });
   const client = { name: 'patchbay', version: options.version };
   const capabilities = options.asked?.capabilities ?? {};
   const answer = options.asked ? fillingInDefaults(options.asked.answer) : answerPingOnly;
@@ -99,7 +114,10 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   async function forget(entry: Entry): Promise<void> {
-    if (entries.get(entry.key) === entry) entries.delete(entry.key);
+    if (entries.get(entry.key) === entry) {
+      entries.delete(entry.key);
+      programs.delete(entry.key);
+    }
     await entry.connection.close();
   }
 
@@ -121,6 +139,10 @@ export function createPool(options: PoolOptions): Pool {
         void sweep();
       }
       return entry.connection;
+    },
+    stderrOf(connection) {
+      const entry = [...entries.values()].find(one => one.connection === connection);
+      return (entry && programs.get(entry.key)?.stderr) ?? [];
     },
     async drop(connection) {
       for (const entry of entries.values()) if (entry.connection === connection) await forget(entry);

@@ -1,0 +1,56 @@
+import { type Client, createClient } from '@patchbay/contract/client';
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { npmServer } from '../connections/servers/npm-server.ts';
+import { toolCallingAgent } from './calling-agent.ts';
+
+const REF = { scope: 'default', name: 'everything' };
+
+describe('rules reach registered servers', () => {
+  let platform: TestPlatform;
+  let client: Client;
+  beforeAll(async () => {
+    platform = await startTestPlatform();
+    client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
+    await platform.platform.registry.add({
+      instance: 'default',
+      name: 'everything',
+      options: { command: process.execPath, args: [npmServer('everything')], gated: false },
+      replace: false,
+      by: 'test',
+    });
+  });
+  afterAll(() => platform?.close());
+
+  async function say(agentId: string, message: string): Promise<Record<string, unknown>> {
+    const { conversationId } = await client.call('create_conversation', { agentId });
+    const answer = await client.call('talk_to_agent', { agentId, conversationId: conversationId!, message });
+    return JSON.parse(answer.agentResponse!) as Record<string, unknown>;
+  }
+
+  it('that are programs of this machine, by their names', async () => {
+    await client.call('deploy_agent_file', {
+      file: toolCallingAgent('caller', {
+        mcpServerUrl: 'patchbay:servers/everything',
+        mcpCalls: [{ name: 'echo', toolName: 'echo', toolArguments: { message: '{{ input }}!' } }],
+      }),
+    });
+    expect(await say('caller', 'echo')).toEqual({ answer: 'Echo: echo!' });
+  });
+
+  it('and people see how they are, and what they offer', async () => {
+    const { servers } = platform.platform;
+    await servers.settle(REF, new AbortController().signal);
+    expect(servers.health(REF)).toMatchObject({ state: 'available', problem: undefined });
+    const echo = servers.tools(REF).find(({ name }) => name === 'echo');
+    expect(echo).toMatchObject({ offeredAs: 'everything__echo', standing: 'offered', changes: [] });
+    expect(
+      await servers.call(REF, {
+        tool: 'echo',
+        arguments: { message: 'by hand' },
+        by: 'test',
+        signal: new AbortController().signal,
+      }),
+    ).toMatchObject({ kind: 'answered', text: 'Echo: by hand' });
+  });
+});
