@@ -157,6 +157,19 @@ describe('what a program writes', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MEBIBYTE);
   }, 20_000);
 
+  it('and cannot be taken in is logged, and the connection goes on', async () => {
+    const { transport, next } = await programs.odd(['echo']);
+    const takeIn = transport.onmessage;
+    transport.onmessage = () => {
+      transport.onmessage = takeIn;
+      throw new Error('a mistake of ours');
+    };
+    await transport.send(request(1, 'first'));
+    await transport.send(request(2, 'second'));
+    expect(await next()).toMatchObject({ id: 2 });
+    expect(programs.logs.join('')).toContain('a mistake of ours');
+  });
+
   it('may be a message of many mebibytes', async () => {
     const { transport, next } = await programs.odd(['echo']);
     const text = 'é'.repeat(10 * MEBIBYTE);

@@ -12,7 +12,7 @@ function log() {
 describe('what a program says', () => {
   it('is one line each, without terminal codes, controls and secrets', () => {
     const { program, told, write } = log();
-    write('\u001b[31mred\u001b[0m\r\n\n  two\u0007\u2028words \r\nBearer abcdefghij and hun');
+    write('\u001b[31mred\u001b[0m\r\n\n\u001b[2K\n  two\u0007\u2028words \r\nBearer abcdefghij and hun');
     write('ter2');
     program.end();
     expect(told).toEqual(['red', '  two\\u0007\\u2028words', 'Bearer [redacted] and [redacted]']);

@@ -38,6 +38,7 @@ export function createProgramLog(options: {
   let dropped = 0;
 
   const keep = (line: string) => {
+    if (line === '') return;
     lines.push(line);
     if (lines.length > KEPT_LINES) lines.shift();
     onLine(line);
@@ -47,9 +48,8 @@ export function createProgramLog(options: {
     if (dropped > 1) keep(`... ${dropped} more lines were dropped`);
     dropped = 0;
   };
-  const add = (text: string) => {
-    const line = redactText(clean(stripVTControlCharacters(text))).trimEnd();
-    if (line === '') return;
+  /** True when the window has no room: looking at a line costs more than counting it. */
+  const isTooMany = () => {
     const now = clock.now();
     if (now - windowStart >= WINDOW_MS) {
       windowStart = now;
@@ -57,8 +57,12 @@ export function createProgramLog(options: {
       sayDropped();
     }
     inWindow += 1;
-    if (inWindow > MAX_LINES_PER_WINDOW) dropped += 1;
-    else keep(line);
+    return inWindow > MAX_LINES_PER_WINDOW;
+  };
+  const add = (text: string) => {
+    if (text.trim() === '') return;
+    if (isTooMany()) dropped += 1;
+    else keep(redactText(clean(stripVTControlCharacters(text))).trimEnd());
   };
   const splitter = createLineSplitter({
     maxBytes: MAX_LINE_BYTES,

@@ -163,7 +163,17 @@ class ProgramTransport implements StdioTransport {
     if (read.kind === 'noise') this.noteNoise(read.text);
     if (read.kind !== 'messages') return;
     this.hadMessage = true;
-    for (const message of read.messages) this.onmessage?.(message);
+    for (const message of read.messages) this.handOver(message);
+  }
+
+  /** A mistake of whoever takes messages in must not end the platform, which a throw out of a stream's event does. */
+  private handOver(message: JSONRPCMessage): void {
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      const { logger, command } = this.options;
+      logger.error('A message of an MCP server could not be taken in', { command, error });
+    }
   }
 
   private noteNoise(text: string): void {
