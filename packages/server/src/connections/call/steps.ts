@@ -5,7 +5,7 @@ import type { CallStep } from './outbound-call.ts';
 import { policyStep } from './policy.ts';
 import { createResolveStep, type Resolver } from './resolve.ts';
 import { createSendStep, type SendParts } from './send.ts';
-import { createValidateStep } from './validate.ts';
+import { validateStep } from './validate.ts';
 
 /**
  * The table of an outbound call: every call passes these, whoever drives it, in this order (one-system.md 3). What it costs is measured
@@ -16,7 +16,7 @@ export function callSteps(
 ): readonly CallStep[] {
   return [
     createResolveStep(parts.resolver), // server, tool        → connection, tool, as the definition offers them
-    createValidateStep(), //              arguments           → what the tool takes
+    validateStep, //                      arguments           → what the tool takes
     policyStep, //                        hints, gates        → deny or allow
     createBudgetStep(parts.limits), //    rate, spent         → room for one more
     createSendStep(parts), //             one request         → raw result; repeated only as declared, or when it never arrived

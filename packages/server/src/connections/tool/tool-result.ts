@@ -42,22 +42,29 @@ export function readToolResult(raw: unknown): Outcome<ToolResult, ResultRefusal>
   if (isError !== undefined && isError !== null && typeof isError !== 'boolean') {
     return malformed('does not say whether it is an error');
   }
-  const isWhole = !isSaid || faultIn(structured, MAX_DEPTH) === undefined;
-  const fault = isWhole ? undefined : faultIn(structured, MAX_DEPTH, () => true);
+  const isStorable = !isSaid || faultIn(structured, MAX_DEPTH) === undefined;
+  const fault = isStorable ? undefined : faultIn(structured, MAX_DEPTH, () => true);
   if (fault !== undefined) return malformed(`has structured content that ${fault}`);
-  const parts: ResultPart[] = [];
-  for (const [index, part] of content.slice(0, MAX_PARTS).entries()) {
-    const described = describePart(part);
-    if (!described) return malformed(`has a malformed part at ${index + 1}`);
-    parts.push(described);
-  }
-  if (content.length > MAX_PARTS) parts.push({ line: `[${content.length - MAX_PARTS} more parts]` });
+  const parts = readParts(content);
+  if (typeof parts === 'string') return malformed(parts);
   return granted({
-    ...(isSaid && { structured: isWhole ? structured : storableValue(structured) }),
+    ...(isSaid && { structured: isStorable ? structured : storableValue(structured) }),
     text: storable(parts.map(textOf).join('\n')),
     described: parts.flatMap(({ line }) => (line === undefined ? [] : [storable(line)])),
     isError: isError === true,
   });
+}
+
+/** The parts, or why they are malformed. */
+function readParts(content: readonly unknown[]): readonly ResultPart[] | string {
+  const parts: ResultPart[] = [];
+  for (const [index, part] of content.slice(0, MAX_PARTS).entries()) {
+    const described = describePart(part);
+    if (!described) return `has a malformed part at ${index + 1}`;
+    parts.push(described);
+  }
+  const more = content.length - MAX_PARTS;
+  return more > 0 ? [...parts, { line: `[${more} more parts]` }] : parts;
 }
 
 function malformed(message: string): { readonly ok: false; readonly refusal: ResultRefusal } {
