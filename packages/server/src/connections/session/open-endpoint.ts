@@ -1,4 +1,4 @@
-import { SSEClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
@@ -6,7 +6,7 @@ import type { Endpoint, HttpEndpoint, StdioEndpoint } from './endpoint.ts';
 import type { EraMemory } from './era-memory.ts';
 import { SessionError } from './failure.ts';
 import { HttpLink } from './http/http-link.ts';
-import { HttpRefusal } from './http/http-refusal.ts';
+import { SseLink } from './http/sse-link.ts';
 import { isModernError, type OpenOptions, openSession, type Session } from './session.ts';
 
 /** What a program gets to say that it speaks the stateless era before the older handshake is tried. */
@@ -80,22 +80,7 @@ export function createOpener({
   }
 
   async function overSse(request: OpenRequest, endpoint: HttpEndpoint): Promise<Session> {
-    const send = fetch.with({
-      hostFrom: endpoint.hostFrom,
-      limits: { totalMs: Infinity, maxBytes: Infinity },
-    });
-    const transport = new SSEClientTransport(new URL(endpoint.url), {
-      fetch: async (url, init) => {
-        const target = { method: init?.method === 'POST' ? 'POST' : 'GET', url: new URL(url) } as const;
-        const headers = new Headers(init?.headers);
-        for (const [name, value] of Object.entries(endpoint.headers)) headers.set(name, value);
-        for (const [name, value] of Object.entries((await request.credential?.headers(target)) ?? {}))
-          headers.set(name, value);
-        const answer = await send(url, { ...init, headers, redirect: 'error' });
-        if (answer.status === 401 || answer.status === 403) throw new HttpRefusal(answer.status, '', false);
-        return answer;
-      },
-    });
+    const transport = new SseLink({ endpoint, credential: request.credential, fetch });
     const session = await openSession({ ...request, clock, era: 'legacy', transport });
     eras.remember(request.key, 'sse');
     return session;
