@@ -2,7 +2,6 @@ import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
 import { noteAgentChange } from '../../packages/server/src/store/tables/agent-situations.ts';
-import { createManualClock } from '../manual-clock.ts';
 import {
   admin,
   ann,
@@ -10,6 +9,7 @@ import {
   cancelHeld,
   claim,
   countRows,
+  createManualClock,
   endLease,
   errorOf,
   gate,
