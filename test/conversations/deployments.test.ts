@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepType } from '../../packages/server/src/agents/step/step.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
+import { createManualClock } from '../manual-clock.ts';
 import {
   admin,
   ann,
   bob,
   countRows,
-  createManualClock,
   errorOf,
   helloFile,
   helloKey,

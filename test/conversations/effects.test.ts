@@ -6,11 +6,11 @@ import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import { endActiveConversations } from '../../packages/server/src/store/tables/conversations.ts';
 import { beginToAct } from '../../packages/server/src/store/tables/turn-checkpoints.ts';
+import { createManualClock } from '../manual-clock.ts';
 import {
   ann,
   claim,
   countRows,
-  createManualClock,
   endLease,
   errorOf,
   gate,

@@ -2,11 +2,11 @@ import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
+import { createManualClock } from '../manual-clock.ts';
 import {
   ann,
   claim,
   countRows,
-  createManualClock,
   endLease,
   errorOf,
   gate,

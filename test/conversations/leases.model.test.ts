@@ -2,17 +2,8 @@ import { engines } from '@patchbay/testing/stores';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Turns } from '../../packages/server/src/agents/turn/turns.ts';
-import {
-  admin,
-  ann,
-  cancelHeld,
-  createManualClock,
-  endLease,
-  gate,
-  type Rig,
-  say,
-  startRig,
-} from './setup.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { admin, ann, cancelHeld, endLease, gate, type Rig, say, startRig } from './setup.ts';
 
 // What turns do to a conversation, and once more as a list of messages: three nodes take, lose, break off and take up turns
 // with two effects each, in any order, and after each thing that happens the stored conversation is compared with the list.

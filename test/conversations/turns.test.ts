@@ -2,6 +2,7 @@ import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
 import { noteAgentChange } from '../../packages/server/src/store/tables/agent-situations.ts';
+import { createManualClock } from '../manual-clock.ts';
 import {
   admin,
   ann,
@@ -9,7 +10,6 @@ import {
   cancelHeld,
   claim,
   countRows,
-  createManualClock,
   endLease,
   errorOf,
   gate,

@@ -4,7 +4,7 @@ import { createLogger } from '../../packages/server/src/kernel/logger.ts';
 import { createLogBuffer } from '../../packages/server/src/records/log-buffer.ts';
 import { createLogs } from '../../packages/server/src/records/logs.ts';
 import type { Store } from '../../packages/server/src/store/store.ts';
-import { createManualClock } from '../conversations/setup.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -7,12 +7,10 @@ import { headerValue } from './http/header-value.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerFacts, Session } from './session.ts';
+import { orAborted, timeLimit } from './time-limit.ts';
+import { type ToolWatch, watchTools } from './watch-tools.ts';
 import { isMembers, type Members, type Progress } from './wire.ts';
 
-/** Without an announcement a list is read again so often (C30). */
-const RELIST_MS = 300_000;
-/** Announcements that come together are one. */
-const SETTLE_MS = 200;
 /** Failures that count as one trouble of the server, and how many of them are too many (EX-04). */
 const TROUBLE_MS = 60_000;
 const TOO_MANY_FAILURES = 3;
@@ -22,6 +20,16 @@ const HEADER_MISMATCH = -32020;
 /** How long a request that never arrived waits for a server that restarts, and how often it is tried. */
 const HEAL_MS = 5_000;
 const MAX_TRIES = 4;
+/** A session that is forgotten sooner is no session. */
+const SHORTEST_SESSION_MS = 1_000;
+const PING_MS = 5_000;
+/** Notifications kept while it connects. */
+const MAX_EARLY = 10;
+/** Statuses with which servers refuse what they do not take for a message of theirs, besides 404 for a session (2025-11-25, Transports). */
+const NOT_UNDERSTOOD = new Set([400, 404, 405, 406, 415, 422]);
+/** Errors with which they do; others are the answer to a request that was understood. */
+const INVALID_REQUEST = -32600;
+const OLD_SERVER_ERRORS = { from: -32019, to: -32000 };
 
 export interface Trouble {
   readonly error: SessionError;
@@ -92,9 +100,12 @@ export interface ConnectionOptions {
 interface Open {
   readonly session: Session;
   readonly since: number;
+  readonly tools: ToolWatch;
   requests: number;
-  /** No longer used for new requests; closed when the last one has ended. */
-  retired: boolean;
+  /** Whether it refuses everything, once that was asked; the same for all who want to know. */
+  refusal: Promise<boolean> | undefined;
+  /** Ended when it is no longer used for new requests; closed when the last one has ended. */
+  readonly life: AbortController;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
@@ -109,58 +120,95 @@ export function createConnection(options: ConnectionOptions): Connection {
   let failures = 0;
   let kept = false;
   let usedAt = clock.now();
+  let inFlight = 0;
   let recent: number[] = [];
-  let relisting: Promise<void> | undefined;
   let retrying = false;
+  /** Sessions, also those that only wait for their last answers. */
+  const sessions = new Set<Session>();
+  const closing = new Set<Promise<void>>();
 
   function onChange(): void {
     for (const listener of listeners) listener();
   }
 
   async function connect(): Promise<Open> {
-    const startedAt = clock.now();
-    const late = new AbortController();
-    const over = new AbortController();
-    void clock.sleep(connectTimeoutMs, over.signal).then(
-      () =>
-        late.abort(
-          new SessionError('SERVER_UNAVAILABLE', 'no', `it did not connect within ${connectTimeoutMs} ms`),
-        ),
-      () => undefined,
+    const limit = timeLimit(
+      clock,
+      connectTimeoutMs,
+      () => new SessionError('SERVER_UNAVAILABLE', 'no', `it did not connect within ${connectTimeoutMs} ms`),
+      closed.signal,
     );
-    const signal = AbortSignal.any([late.signal, closed.signal]);
+    const { signal } = limit;
+    const heard: string[] = [];
+    let hear = (method: string): void => {
+      if (heard.length < MAX_EARLY) heard.push(method);
+    };
     let session: Session | undefined;
     let ended: { readonly reason: SessionError | undefined } | undefined;
-    const leftMs = () => Math.max(1, connectTimeoutMs - (clock.now() - startedAt));
     try {
       session = await options.open({
-        timeoutMs: leftMs(),
+        timeoutMs: connectTimeoutMs,
         signal,
-        onNotification: method => {
-          if (method === 'notifications/tools/list_changed') void relist(SETTLE_MS);
-        },
+        onNotification: method => hear(method),
         onClose: reason => {
           ended = { reason };
-          if (current?.session === session) sessionEnded(current!, reason);
+          if (current && current.session === session) sessionEnded(current, reason);
         },
       });
-      listed = await listTools(session, { timeoutMs: leftMs(), signal });
-      if (ended) throw ended.reason ?? new SessionError('TRANSPORT_ERROR', 'yes', 'the connection ended');
-      const opened: Open = { session, since: clock.now(), requests: 0, retired: false };
-      current = opened;
+      sessions.add(session);
+      const found = await listTools(session, { timeoutMs: connectTimeoutMs, clock, signal });
+      if (ended) throw ended.reason ?? new SessionError('TRANSPORT_ERROR', 'unknown', 'the connection ended');
+      signal.throwIfAborted();
+      listed = found;
+      current = opened(session);
+      hear = current.tools.heard;
+      for (const method of heard) hear(method);
       trouble = undefined;
       recent = [];
-      void watch(opened);
       onChange();
-      return opened;
+      return current;
     } catch (thrown) {
-      void session?.close();
+      if (session) closeSession(session);
       const error = signal.aborted ? signal.reason : sessionError(thrown);
       if (!closed.signal.aborted) down(error);
       throw error;
     } finally {
-      over.abort();
+      limit.clear();
     }
+  }
+
+  function opened(session: Session): Open {
+    const life = new AbortController();
+    const open: Open = {
+      session,
+      since: clock.now(),
+      requests: 0,
+      refusal: undefined,
+      life,
+      tools: watchTools({
+        ...{ session, clock, random, timeoutMs: connectTimeoutMs, signal: life.signal },
+        onListed: tools => {
+          listed = tools;
+          onChange();
+        },
+        onFailure: error => void listingFailed(open, error),
+      }),
+    };
+    return open;
+  }
+
+  async function listingFailed(open: Open, error: SessionError): Promise<void> {
+    failed(open, error);
+    if (current !== open) return;
+    if (!(await isStranger(open, error))) {
+      logger.warn('The tools of an MCP server could not be listed again', { reason: error.message });
+    } else if (kept) await session().catch(() => undefined);
+  }
+
+  function closeSession(session: Session): void {
+    sessions.delete(session);
+    const end = session.close().finally(() => closing.delete(end));
+    closing.add(end);
   }
 
   function down(error: SessionError): void {
@@ -190,10 +238,10 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function sessionEnded(open: Open, reason: SessionError | undefined): void {
     if (current !== open) return;
-    current = undefined;
+    retire(open);
     if (closed.signal.aborted) return;
     // One that only forgot its session answers as before; nothing is wrong with it.
-    if (reason instanceof HttpRefusal && reason.sessionGone) {
+    if (isForgotten(reason) && clock.now() - open.since >= SHORTEST_SESSION_MS) {
       onChange();
       if (kept) void session().catch(() => undefined);
       return;
@@ -207,99 +255,34 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (clock.now() - since >= backoffMs(failures + 1, () => 0)) failures = 0;
   }
 
+  /** The session there is, or a new one; every caller waits for the same. Rejects with what that means for a request that needed it. */
   async function session(): Promise<Open> {
     if (closed.signal.aborted) throw closed.signal.reason;
     if (current) return current;
-    if (!connecting && trouble && trouble.retryAt > clock.now()) {
-      const { error } = trouble;
-      throw new SessionError(
-        error.kind === 'AUTHENTICATION_FAILED' ? error.kind : 'SERVER_UNAVAILABLE',
-        'no',
-        error.message,
-        { cause: error },
-      );
-    }
+    if (!connecting && trouble && trouble.retryAt > clock.now()) throw notConnected(trouble.error);
     connecting ??= connect().finally(() => {
       connecting = undefined;
     });
-    return connecting;
+    return connecting.catch(error => {
+      throw closed.signal.aborted ? closed.signal.reason : notConnected(error);
+    });
   }
 
-  /** Waits for a connection that others wait for, too: giving up is the caller's own. */
-  async function sessionFor(signal: AbortSignal | undefined): Promise<Open> {
-    const opening = session();
-    if (!signal) return opening;
-    opening.catch(() => undefined);
-    signal.throwIfAborted();
-    let stop = () => {};
-    const gaveUp = new Promise<never>((_, reject) => {
-      const onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      stop = () => signal.removeEventListener('abort', onAbort);
-    });
+  /** Giving up waiting is the caller's own. */
+  async function sessionWithin(waitMs: number, signal: AbortSignal | undefined): Promise<Open> {
+    const late = () =>
+      new SessionError('SERVER_UNAVAILABLE', 'no', `it did not connect within ${Math.round(waitMs)} ms`);
+    const limit = timeLimit(clock, waitMs, late, signal);
     try {
-      return await Promise.race([opening, gaveUp]);
+      return await orAborted(session(), limit.signal);
     } finally {
-      stop();
-    }
-  }
-
-  /** Reads the list again; a server that fails at it keeps the one it had. */
-  function relist(afterMs: number): Promise<void> {
-    relisting ??= (async () => {
-      await clock.sleep(afterMs, closed.signal);
-      // What is announced while the list is read is read by the next one.
-      relisting = undefined;
-      const open = current;
-      if (!open) return;
-      const found = await listTools(open.session, { timeoutMs: connectTimeoutMs, signal: closed.signal });
-      if (current !== open) return;
-      listed = found;
-      onChange();
-    })().catch(error => {
-      relisting = undefined;
-      if (!closed.signal.aborted)
-        logger.warn('The tools of an MCP server could not be listed again', { error });
-    });
-    return relisting;
-  }
-
-  async function watch(open: Open): Promise<void> {
-    void listen(open);
-    const isOpen = () => current === open && !closed.signal.aborted;
-    while (isOpen()) {
-      await clock.sleep(RELIST_MS * (1 - random() / 10), closed.signal).catch(() => undefined);
-      if (isOpen()) await relist(0);
-    }
-  }
-
-  /** In the stateless era a server announces on a stream that is asked for; it is asked for again as often as it ends. */
-  async function listen(open: Open): Promise<void> {
-    const { facts } = open.session;
-    if (facts.era !== 'modern' || !announcesTools(facts)) return;
-    for (let ends = 1; current === open && !closed.signal.aborted; ends++) {
-      try {
-        await open.session.request(
-          'subscriptions/listen',
-          { filter: { toolsListChanged: true } },
-          { timeoutMs: RELIST_MS, signal: closed.signal },
-        );
-      } catch (thrown) {
-        // A time limit of ours renews the stream; whoever refuses it is asked every five minutes like the others.
-        if (!(thrown instanceof SessionError)) return;
-        if (thrown.kind !== 'TIMEOUT' && thrown.kind !== 'TRANSPORT_ERROR') return;
-        if (thrown.kind === 'TIMEOUT') ends = 0;
-      }
-      await clock.sleep(backoffMs(ends + 1, random), closed.signal).catch(() => undefined);
+      limit.clear();
     }
   }
 
   function failed(open: Open, error: SessionError): void {
-    if (error.code === UNSUPPORTED_VERSION) {
-      options.onWrongEra();
-      retire(open);
-    } else if (error instanceof HttpRefusal && error.sessionGone) retire(open);
-    else if (error.kind === 'SERVER_UNAVAILABLE' || isTooMany(error)) giveUp(open, error);
+    if (isForgotten(error)) return;
+    if (error.kind === 'SERVER_UNAVAILABLE' || isTooMany(error)) giveUp(open, error);
   }
 
   /** The circuit breaker: trouble after trouble is a server that is down, whatever its connection says (EX-04). */
@@ -319,19 +302,16 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function retire(open: Open): void {
     if (current === open) current = undefined;
-    open.retired = true;
-    if (open.requests === 0) void open.session.close();
+    open.life.abort();
+    if (open.requests === 0) closeSession(open.session);
   }
 
-  /** One exchange on the session there is, or a new one. */
-  async function exchange(request: CallRequest, until: number): Promise<Members> {
-    const open = await sessionFor(request.signal);
+  async function exchange(open: Open, request: CallRequest, until: number): Promise<Members> {
     open.requests += 1;
     try {
-      const timeoutMs = Math.max(1, until - clock.now());
       const result = await open.session.request(request.method, request.params, {
         ...request,
-        timeoutMs,
+        timeoutMs: Math.max(1, until - clock.now()),
         headers: headersOf(open, request),
       });
       recent = [];
@@ -341,8 +321,50 @@ export function createConnection(options: ConnectionOptions): Connection {
       throw error;
     } finally {
       open.requests -= 1;
-      if (open.retired && open.requests === 0) void open.session.close();
+      if (open.life.signal.aborted && open.requests === 0) closeSession(open.session);
     }
+  }
+
+  /**
+   * Whether the server refused a message because it does not know us, and so has not executed it: it has forgotten the session, or speaks
+   * another era by now. The next message goes out on a new session then (A-10, A-67).
+   */
+  async function isStranger(open: Open, error: SessionError): Promise<boolean> {
+    if (error.code === UNSUPPORTED_VERSION) options.onWrongEra();
+    else if (!isForgotten(error)) {
+      if (error.status === undefined || !NOT_UNDERSTOOD.has(error.status)) return false;
+      return open.session.facts.era === 'legacy' ? refusesPing(open) : speaksOlder(open, error);
+    }
+    retire(open);
+    return true;
+  }
+
+  /** Servers that do not know a session are meant to answer 404, and many answer 400: then they refuse everything on it. */
+  function refusesPing(open: Open): Promise<boolean> {
+    open.refusal ??= open.session
+      .request('ping', {}, { timeoutMs: PING_MS })
+      .then(
+        () => undefined,
+        thrown => sessionError(thrown),
+      )
+      .then(error => {
+        const refused = isForgotten(error) || NOT_UNDERSTOOD.has(error?.status ?? 0);
+        if (refused) {
+          options.onWrongEra();
+          retire(open);
+        } else open.refusal = undefined;
+        return refused;
+      });
+    return open.refusal;
+  }
+
+  async function speaksOlder(open: Open, { code }: SessionError): Promise<boolean> {
+    const { from, to } = OLD_SERVER_ERRORS;
+    if (code !== undefined && code !== INVALID_REQUEST && !(code >= from && code <= to)) return false;
+    options.onWrongEra();
+    retire(open);
+    const now = await session().catch(() => undefined);
+    return now !== undefined && now.session.facts.era !== open.session.facts.era;
   }
 
   function mirrors({ session }: Open): boolean {
@@ -359,11 +381,35 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Waits for a server that has only just gone to come back; one that stays away is not waited for. */
   async function healed(until: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (clock.now() >= until) return false;
     if (current || !trouble) return true;
     const { retryAt } = trouble;
     if (trouble.failures > MAX_TRIES || retryAt >= until) return false;
     await clock.sleep(Math.max(0, retryAt - clock.now()), signal);
     return true;
+  }
+
+  /** Sent again is only what provably was not executed: each way of that once, and waiting for a server as long as that makes sense. */
+  async function requestHealed(request: CallRequest, until: number): Promise<Members> {
+    const { signal } = request;
+    const healUntil = Math.min(until, clock.now() + HEAL_MS);
+    let wasStranger = false;
+    let listedAgain = false;
+    for (let tries = 1; ; tries++) {
+      let open = current;
+      try {
+        open ??= await sessionWithin(until - clock.now(), signal);
+        return await exchange(open, request, until);
+      } catch (error) {
+        if (!(error instanceof SessionError)) throw error;
+        if (open && !listedAgain && isHeaderMismatch(error)) {
+          listedAgain = true;
+          await orAborted(open.tools.readNow(), signal);
+        } else if (open && !wasStranger && (await orAborted(isStranger(open, error), signal))) {
+          wasStranger = true;
+        } else if (tries === MAX_TRIES || !isUnsent(error) || !(await healed(healUntil, signal))) throw error;
+      }
+    }
   }
 
   return {
@@ -380,35 +426,24 @@ export function createConnection(options: ConnectionOptions): Connection {
       return current !== undefined && mirrors(current);
     },
     get inFlight() {
-      return current?.requests ?? 0;
+      return inFlight;
     },
     get usedAt() {
       return usedAt;
     },
 
     async ready(signal) {
-      await sessionFor(signal);
+      await orAborted(session(), signal);
     },
 
     async request(request) {
+      inFlight += 1;
       usedAt = clock.now();
-      const until = usedAt + request.timeoutMs;
-      const healUntil = Math.min(until, usedAt + HEAL_MS);
-      let listedAgain = false;
-      for (let tries = 1; ; tries++) {
-        try {
-          return await exchange(request, until);
-        } catch (error) {
-          if (isHeaderMismatch(error) && !listedAgain) {
-            listedAgain = true;
-            await relist(0);
-          } else if (
-            !neverArrived(error) ||
-            tries === MAX_TRIES ||
-            !(await healed(healUntil, request.signal))
-          )
-            throw error;
-        }
+      try {
+        return await requestHealed(request, usedAt + request.timeoutMs);
+      } finally {
+        inFlight -= 1;
+        usedAt = clock.now();
       }
     },
 
@@ -430,29 +465,34 @@ export function createConnection(options: ConnectionOptions): Connection {
 
     async close() {
       if (closed.signal.aborted) return;
-      closed.abort(new SessionError('INTERRUPTED', 'no', 'the connection was closed'));
-      const open = current;
-      current = undefined;
-      await Promise.all([
-        open?.session.close(),
-        connecting?.then(late => late.session.close()).catch(() => undefined),
-      ]);
+      closed.abort(new SessionError('INTERRUPTED', 'unknown', 'the connection was closed'));
+      if (current) retire(current);
+      for (const open of sessions) closeSession(open);
+      await connecting?.catch(() => undefined);
+      await Promise.all(closing);
     },
   };
 }
 
-/** Sent on a session that turned out to be gone, or not at all: sent again it arrives for the first time (A-67). */
-function neverArrived(error: unknown): boolean {
-  if (!(error instanceof SessionError)) return false;
-  if (error.code === UNSUPPORTED_VERSION || (error instanceof HttpRefusal && error.sessionGone)) return true;
-  return error.reached === 'no' && error.kind === 'SERVER_UNAVAILABLE';
+/** What it means for a request that there was no connection for it (A-82): it was not sent. */
+function notConnected(cause: SessionError): SessionError {
+  const { kind, code, message } = cause;
+  if (kind === 'AUTHENTICATION_FAILED') return new SessionError(kind, 'no', message, { cause });
+  return code === UNSUPPORTED_VERSION
+    ? new SessionError('PROTOCOL_ERROR', 'yes', message, { cause })
+    : new SessionError('SERVER_UNAVAILABLE', 'no', message, { cause });
+}
+
+/** The server no longer knows the session, and is there. */
+function isForgotten(error: unknown): boolean {
+  return error instanceof HttpRefusal && error.sessionGone;
+}
+
+/** Nothing of it was written (A-67). */
+function isUnsent(error: SessionError): boolean {
+  return error.kind === 'SERVER_UNAVAILABLE' && error.reached === 'no' && !isForgotten(error);
 }
 
 function isHeaderMismatch(error: unknown): boolean {
   return error instanceof SessionError && error.code === HEADER_MISMATCH;
-}
-
-function announcesTools({ capabilities }: ServerFacts): boolean {
-  const tools = capabilities.tools as { readonly listChanged?: unknown } | undefined;
-  return tools?.listChanged === true;
 }

@@ -1,4 +1,4 @@
-import { SSEClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
@@ -6,7 +6,7 @@ import type { Endpoint, HttpEndpoint, StdioEndpoint } from './endpoint.ts';
 import type { EraMemory } from './era-memory.ts';
 import { SessionError } from './failure.ts';
 import { HttpLink } from './http/http-link.ts';
-import { sendAs } from './http/send-as.ts';
+import { SseLink } from './http/sse-link.ts';
 import { isModernError, type OpenOptions, openSession, type Session } from './session.ts';
 
 /** What a program gets to say that it speaks the stateless era before the older handshake is tried. */
@@ -80,27 +80,7 @@ export function createOpener({
   }
 
   async function overSse(request: OpenRequest, endpoint: HttpEndpoint): Promise<Session> {
-    const send = fetch.with({
-      hostFrom: endpoint.hostFrom,
-      limits: { totalMs: Infinity, maxBytes: Infinity },
-    });
-    const transport = new SSEClientTransport(new URL(endpoint.url), {
-      fetch: (url, init) =>
-        sendAs(
-          request.credential,
-          { method: init?.method === 'POST' ? 'POST' : 'GET', url: new URL(url) },
-          shown => {
-            const headers = new Headers(init?.headers);
-            for (const [name, value] of Object.entries({ ...endpoint.headers, ...shown }))
-              headers.set(name, value);
-            return send(url, { ...init, headers, redirect: 'error' });
-          },
-          {
-            head: answer => ({ status: answer.status, headers: Object.fromEntries(answer.headers) }),
-            text: answer => answer.text(),
-          },
-        ),
-    });
+    const transport = new SseLink({ endpoint, credential: request.credential, fetch });
     const session = await openSession({ ...request, clock, era: 'legacy', transport });
     eras.remember(request.key, 'sse');
     return session;

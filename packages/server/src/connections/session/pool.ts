@@ -9,6 +9,7 @@ import { fillingInDefaults } from './elicitation-defaults.ts';
 import type { Endpoint, StdioEndpoint } from './endpoint.ts';
 import { createEraMemory } from './era-memory.ts';
 import { createOpener } from './open-endpoint.ts';
+import { orAborted } from './time-limit.ts';
 import { type Answerer, answerPingOnly, type Members } from './wire.ts';
 
 /** Connections that nobody keeps are closed after so long without a call. */
@@ -91,7 +92,7 @@ export function createPool(options: PoolOptions): Pool {
       logger: logger.child({ server: shownEndpoint(endpoint) }),
       hasHeaders: endpoint.kind === 'http',
       async open(hooks) {
-        await check?.();
+        if (check) await orAborted(check(), hooks.signal);
         return open({ ...hooks, endpoint, credential, key, client, capabilities, answer });
       },
       onWrongEra: () => eras.forget(key),

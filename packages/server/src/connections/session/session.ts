@@ -8,6 +8,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { SessionError } from './failure.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
 import { requestInRounds } from './input-rounds.ts';
+import { orAborted } from './time-limit.ts';
 import { type Answerer, type Members, type RequestOptions, Wire } from './wire.ts';
 
 /** With a handshake and sessions, or stateless (mcp.md 1.1). */
@@ -63,9 +64,7 @@ export async function openSession(options: OpenOptions): Promise<Session> {
   let isOpen = false;
   const wire = new Wire({ ...options, onClose: reason => isOpen && options.onClose(reason) });
   try {
-    await wire.start();
-    const facts =
-      options.era === 'legacy' ? await shakeHands(wire, options) : await discoverOrShakeHands(wire, options);
+    const facts = await orAborted(greet(wire, options), options.signal);
     isOpen = true;
     const send: Session['request'] = (method, params, request) => wire.request(method, params, request);
     const rounds = { ...options, send };
@@ -81,6 +80,11 @@ export async function openSession(options: OpenOptions): Promise<Session> {
     await wire.close();
     throw error;
   }
+}
+
+async function greet(wire: Wire, options: OpenOptions): Promise<ServerFacts> {
+  await wire.start();
+  return options.era === 'legacy' ? shakeHands(wire, options) : discoverOrShakeHands(wire, options);
 }
 
 async function discoverOrShakeHands(wire: Wire, options: OpenOptions): Promise<ServerFacts> {
@@ -144,6 +148,7 @@ async function shakeHands(wire: Wire, options: OpenOptions): Promise<ServerFacts
       'PROTOCOL_ERROR',
       'yes',
       `it speaks version ${JSON.stringify(version)}, which is not known here`,
+      { code: UNSUPPORTED_VERSION },
     );
   }
   options.transport.setProtocolVersion?.(version);

@@ -51,6 +51,10 @@ interface Pending {
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 const INVALID_PARAMS = -32602;
+/** For a message that is not answered. */
+const TAKEN_WITHIN_MS = 10_000;
+/** Requests of the server that are answered at a time; what is beyond is not. */
+const MAX_ANSWERING = 100;
 
 /**
  * JSON-RPC over a transport: our requests with ids of their own, each with a time limit; what is late, foreign or said twice is dropped
@@ -61,6 +65,8 @@ export class Wire {
   envelope: Members | undefined;
   private readonly options: WireOptions;
   private readonly pending = new Map<number, Pending>();
+  private readonly streams = new Set<AbortController>();
+  private answering = 0;
   private nextId = 1;
   private closedBy: SessionError | undefined;
   private isClosed = false;
@@ -87,59 +93,75 @@ export class Wire {
 
   /** Resolves with the result as it came. Rejects with a `SessionError`, or with the reason of the signal when the caller gave up. */
   async request(method: string, params: Members, options: RequestOptions): Promise<Members> {
-    options.signal?.throwIfAborted();
+    const { signal, timeoutMs, headers, onProgress } = options;
+    signal?.throwIfAborted();
     if (this.isClosed) throw this.goneError('no');
     const id = this.nextId++;
-    const over = new AbortController();
-    const answered = new Promise<Members>((resolve, reject) => {
-      this.pending.set(id, { resolve, reject, onProgress: options.onProgress });
-    });
-    // Whoever waits hears it through `race`; without this a late rejection would be nobody's.
-    answered.catch(() => undefined);
-    const settle = (error: unknown) => this.pending.get(id)?.reject(error);
-    const giveUp = () => settle(options.signal?.reason);
-    options.signal?.addEventListener('abort', giveUp, { once: true });
-    this.options.clock.sleep(options.timeoutMs, over.signal).then(
-      () => settle(new SessionError('TIMEOUT', 'unknown', `no answer within ${options.timeoutMs} ms`)),
+    const { promise, resolve, reject } = Promise.withResolvers<Members>();
+    this.pending.set(id, { resolve, reject, onProgress });
+    const giveUp = () => reject(signal?.reason);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    const answered = new AbortController();
+    this.options.clock.sleep(timeoutMs, answered.signal).then(
+      () => reject(new SessionError('TIMEOUT', 'unknown', `no answer within ${timeoutMs} ms`)),
       () => undefined,
     );
-    const stream = new AbortController();
+    const stream = this.openStream();
     let open = true;
     this.options.transport
-      .send(this.message(id, method, params, options), {
-        requestSignal: stream.signal,
-        headers: options.headers,
-        onRequestStreamEnd: () =>
-          settle(new SessionError('TRANSPORT_ERROR', 'unknown', 'its stream ended without an answer')),
-      })
+      .send(this.message(id, method, params, options), { requestSignal: stream.signal, headers })
       .catch(thrown => {
         open = false;
-        settle(failureOfSend(thrown));
-      });
+        reject(failureOfSend(thrown));
+      })
+      .finally(() => this.streams.delete(stream));
     try {
-      return await answered;
+      return await promise;
     } catch (error) {
-      if (open && isGivenUp(error, options.signal)) this.cancel(id, method);
+      if (open && isGivenUp(error, signal)) this.cancel(id, method);
+      // A stream that has given its answer ends by itself, and its connection is used again.
+      stream.abort(error);
       throw error;
     } finally {
       this.pending.delete(id);
-      over.abort();
-      options.signal?.removeEventListener('abort', giveUp);
-      stream.abort();
+      answered.abort();
+      signal?.removeEventListener('abort', giveUp);
     }
   }
 
   async notify(method: string, params: Members = {}): Promise<void> {
-    const message = { jsonrpc: '2.0', method, params: this.withEnvelope(params) } as JSONRPCMessage;
-    await this.options.transport.send(message).catch(thrown => {
-      throw sessionError(thrown);
-    });
+    await this.post({ jsonrpc: '2.0', method, params: this.withEnvelope(params) });
   }
 
   /** Ends what is under way. Safe to call twice. */
   async close(): Promise<void> {
-    await this.options.transport.close().catch(() => undefined);
     this.closed(new SessionError('INTERRUPTED', 'unknown', 'the connection was closed'));
+    await this.options.transport.close().catch(() => undefined);
+  }
+
+  /** Sends what is not answered. A server that does not take it is not waited for. */
+  private async post(message: object): Promise<void> {
+    const stream = this.openStream();
+    const taken = new AbortController();
+    this.options.clock.sleep(TAKEN_WITHIN_MS, taken.signal).then(
+      () => stream.abort(new SessionError('TIMEOUT', 'unknown', 'it does not take a message')),
+      () => undefined,
+    );
+    try {
+      await this.options.transport.send(message as JSONRPCMessage, { requestSignal: stream.signal });
+    } catch (thrown) {
+      throw sessionError(thrown);
+    } finally {
+      taken.abort();
+      this.streams.delete(stream);
+    }
+  }
+
+  /** Ended with the wire. */
+  private openStream(): AbortController {
+    const stream = new AbortController();
+    this.streams.add(stream);
+    return stream;
   }
 
   private message(id: number, method: string, params: Members, options: RequestOptions): JSONRPCMessage {
@@ -199,6 +221,9 @@ export class Wire {
   }
 
   private async answerTo(id: unknown, method: string, params: Members): Promise<void> {
+    // In the stateless era nobody asks a client (2026-07-28, Base Protocol).
+    if (this.envelope || this.answering === MAX_ANSWERING) return;
+    this.answering += 1;
     const answer = await this.options.answer(method, params).then(
       result => ({ result }),
       (error: unknown) => ({
@@ -208,16 +233,17 @@ export class Wire {
             : { code: INTERNAL_ERROR, message: 'the request could not be answered' },
       }),
     );
-    await this.options.transport
-      .send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage)
-      .catch(() => undefined);
+    await this.post({ jsonrpc: '2.0', id, ...answer }).catch(() => undefined);
+    this.answering -= 1;
   }
 
   private closed(reason = this.closedBy): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.closedBy = reason;
-    for (const pending of this.pending.values()) pending.reject(this.goneError('unknown'));
+    const gone = reason?.kind === 'INTERRUPTED' ? reason : this.goneError('unknown');
+    for (const { reject } of this.pending.values()) reject(gone);
+    for (const stream of this.streams) stream.abort(gone);
     this.options.onClose(reason);
   }
 

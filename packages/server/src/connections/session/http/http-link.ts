@@ -1,23 +1,31 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DirectAnswer, SafeFetch } from '../../../kernel/safe-fetch.ts';
-import type { Credential, CredentialTarget } from '../../credential/credential.ts';
+import type { Credential } from '../../credential/credential.ts';
 import type { HttpEndpoint } from '../endpoint.ts';
-import { SessionError, sessionError } from '../failure.ts';
+import { SessionError } from '../failure.ts';
+import { timeLimit } from '../time-limit.ts';
+import {
+  createHttpExchange,
+  type HttpExchange,
+  type HttpRequest,
+  letGo,
+  mediaType,
+  one,
+} from './http-exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { messageHeaders } from './message-headers.ts';
-import { sendAs } from './send-as.ts';
+import { MAX_MESSAGE_BYTES, messageTooLarge, parseMessage } from './messages.ts';
+import { readText } from './read-text.ts';
 import { readSse } from './sse-reader.ts';
 
-/** Of one message: what the largest useful results need, and what one connection may cost. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Of an answer that is an error. */
-const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_REDIRECTS = 3;
 const DEFAULT_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** A stream that breaks is taken up again so often before the request counts as lost. */
+/** A stream that breaks without having said anything is taken up again so often before the request counts as lost. */
 const MAX_RESUMES = 5;
+/** What a stream may go on after its answer, so that its connection can be used again. */
+const LINGER_MS = 1_000;
+const LEAVE_MS = 1_000;
 
 interface LinkOptions {
   readonly endpoint: HttpEndpoint;
@@ -40,19 +48,16 @@ export class HttpLink implements Transport {
   sessionId: string | undefined;
 
   private readonly options: LinkOptions;
-  private readonly staticHeaders: Readonly<Record<string, string>>;
-  private url: URL;
+  private readonly exchange: HttpExchange;
+  private readonly url: URL;
   private protocolVersion: string | undefined;
   private readonly closed = new AbortController();
   private retryMs = DEFAULT_RETRY_MS;
 
   constructor(options: LinkOptions) {
     this.options = options;
+    this.exchange = createHttpExchange(options);
     this.url = new URL(options.endpoint.url);
-    // In lower case like all others: of two with the same name the later one counts, and not both.
-    this.staticHeaders = Object.fromEntries(
-      Object.entries(options.endpoint.headers).map(([name, value]) => [name.toLowerCase(), value]),
-    );
   }
 
   async start(): Promise<void> {}
@@ -61,158 +66,164 @@ export class HttpLink implements Transport {
     this.protocolVersion = version;
   }
 
-  /** Resolves when the answer is delivered, or its stream has begun. */
+  /** Resolves when the answer is delivered, or the message taken that has none. */
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
-    const signal = this.signalWith(options.requestSignal);
-    const begins = 'method' in message && message.method === 'initialize';
-    if (begins) this.sessionId = undefined;
-    const answer = await this.exchange(
+    const signal = options.requestSignal ?? this.closed.signal;
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'initialize') this.sessionId = undefined;
+    const answer = await this.ask(
       'POST',
       signal,
-      {
-        ...messageHeaders(message),
-        ...options.headers,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
+      messageHeaders(message),
+      options.headers,
       JSON.stringify(message),
     );
-    if (begins) this.sessionId = one(answer.headers['mcp-session-id']);
-    const asks = 'method' in message && 'id' in message;
-    if (answer.status === 202 || !asks) {
-      await answer.body.dump();
-      if (asks)
-        throw new SessionError('PROTOCOL_ERROR', 'yes', 'it accepted the request without answering it', {
-          status: 202,
-        });
-      if ('method' in message && message.method === 'notifications/initialized') void this.listen();
-      return;
-    }
-    switch (mediaType(answer)) {
-      case 'application/json':
-        return this.deliver(parsed(await readText(answer.body, MAX_MESSAGE_BYTES, signal)));
-      case 'text/event-stream':
-        void this.follow(answer, { id: message.id, signal, onEnd: options.onRequestStreamEnd });
-        return;
-      default:
-        await answer.body.dump();
-        throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something that is not JSON', {
-          status: answer.status,
-        });
-    }
+    if (method === 'initialize') this.sessionId = one(answer.headers['mcp-session-id']);
+    if (method !== undefined && 'id' in message) return this.deliverAnswer(answer, message.id, signal);
+    letGo(answer);
+    if (method === 'notifications/initialized') void this.listen();
   }
 
   /** Ends the session where there is one, and every stream. */
   async close(): Promise<void> {
     if (this.closed.signal.aborted) return;
-    if (this.sessionId !== undefined) await this.endSession();
-    this.closed.abort(new SessionError('INTERRUPTED', 'unknown', 'the connection was closed'));
+    const gone = () => new SessionError('INTERRUPTED', 'unknown', 'the connection was closed');
+    if (this.sessionId !== undefined) {
+      const soon = timeLimit(this.options.clock, LEAVE_MS, gone, this.closed.signal);
+      await this.ask('DELETE', soon.signal).then(letGo, () => undefined);
+      soon.clear();
+    }
+    this.closed.abort(gone());
     this.onclose?.();
   }
 
-  private async endSession(): Promise<void> {
-    const soon = new AbortController();
-    void this.options.clock.sleep(1_000, this.closed.signal).then(
-      () => soon.abort(),
-      () => undefined,
-    );
-    await this.exchange('DELETE', AbortSignal.any([soon.signal, this.closed.signal]), {})
-      .then(answer => answer.body.dump())
-      .catch(() => undefined);
-  }
-
-  /** One exchange, with the credential renewed where it was refused and redirects of the same origin followed. */
-  private async exchange(
-    method: CredentialTarget['method'],
+  private ask(
+    method: HttpRequest['method'],
     signal: AbortSignal,
-    headers: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = {},
+    more: Readonly<Record<string, string>> = {},
     body?: string,
   ): Promise<DirectAnswer> {
-    const { credential, endpoint, fetch } = this.options;
-    const text = (answer: DirectAnswer) => readText(answer.body, MAX_ERROR_BYTES, signal);
-    const send = (shown: Readonly<Record<string, string>>) =>
-      fetch
-        .request(this.url, {
-          hostFrom: endpoint.hostFrom,
-          insecureTls: endpoint.insecureTls,
-          method,
-          headers: { ...this.staticHeaders, ...this.ownHeaders(), ...headers, ...shown },
-          body,
-          signal,
-        })
-        .catch(thrown => {
-          throw signal.aborted ? signal.reason : sessionError(thrown);
-        });
-    for (let redirects = 0; ; redirects++) {
-      const answer = await sendAs(credential, { method, url: this.url }, send, { head: one => one, text });
-      if (answer.status >= 200 && answer.status < 300) return answer;
-      const moved = movedTo(answer, this.url);
-      if (!moved || redirects === MAX_REDIRECTS) {
-        const said = await text(answer).catch(() => '');
-        throw new HttpRefusal(answer.status, said, this.sessionId !== undefined);
-      }
-      await answer.body.dump();
-      this.url = moved;
-    }
-  }
-
-  private ownHeaders(): Record<string, string> {
-    return {
-      ...(this.sessionId !== undefined && { 'mcp-session-id': this.sessionId }),
-      ...(this.protocolVersion !== undefined && { 'mcp-protocol-version': this.protocolVersion }),
+    const own: Record<string, string> = {
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
     };
+    if (body !== undefined) own['content-type'] = 'application/json';
+    if (this.sessionId !== undefined) own['mcp-session-id'] = this.sessionId;
+    if (this.protocolVersion !== undefined) own['mcp-protocol-version'] = this.protocolVersion;
+    return this.exchange({
+      method,
+      url: this.url,
+      headers: { ...own, ...headers, ...more },
+      body,
+      signal,
+      inSession: this.sessionId !== undefined,
+    });
   }
 
-  private signalWith(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([signal, this.closed.signal]) : this.closed.signal;
+  private async deliverAnswer(answer: DirectAnswer, id: unknown, signal: AbortSignal): Promise<void> {
+    const type = mediaType(answer);
+    if (type === 'text/event-stream') return this.follow(answer, id, signal);
+    if (type !== 'application/json') {
+      letGo(answer);
+      throw new SessionError('PROTOCOL_ERROR', 'yes', noAnswer(answer.status), { status: answer.status });
+    }
+    const text = await readText(answer.body, {
+      maxBytes: MAX_MESSAGE_BYTES,
+      tooLarge: messageTooLarge,
+    }).catch(thrown => {
+      throw brokenBody(thrown, signal);
+    });
+    if (!this.deliver(parseMessage(text), id))
+      throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something else than was asked for');
   }
 
-  private deliver(value: unknown): void {
-    for (const message of Array.isArray(value) ? value : [value]) this.onmessage?.(message as JSONRPCMessage);
+  /** True when the answer to `id` was among it. An error without an id can only mean the request it came as the answer to. */
+  private deliver(value: unknown, id?: unknown): boolean {
+    let answered = false;
+    for (const message of Array.isArray(value) ? value : [value]) {
+      if (typeof message !== 'object' || message === null) continue;
+      const isAnswer = !('method' in message);
+      if (isAnswer && message.id === id) {
+        answered = true;
+        this.onmessage?.(message);
+      } else if (isAnswer && 'error' in message && (message.id ?? null) === null && id !== undefined) {
+        answered = true;
+        this.onmessage?.({ ...message, id });
+      } else this.onmessage?.(message);
+    }
+    return answered;
   }
 
   /** Reads the stream of one request to its answer, over breaks where the server numbers its events. */
-  private async follow(
-    first: DirectAnswer,
-    request: { readonly id: unknown; readonly signal: AbortSignal; readonly onEnd: (() => void) | undefined },
-  ): Promise<void> {
+  private async follow(first: DirectAnswer, id: unknown, signal: AbortSignal): Promise<void> {
     let answered = false;
     let lastEventId: string | undefined;
-    const read = (answer: DirectAnswer) =>
-      readSse(answer.body, MAX_MESSAGE_BYTES, {
+    let answer: DirectAnswer | undefined = first;
+    for (let silent = 0; ; silent++) {
+      const { body } = answer ?? {};
+      const ended = new AbortController();
+      try {
+        if (body)
+          await this.read(body, event => {
+            silent = -1;
+            if (event.id) lastEventId = event.id;
+            if (answered || !event.data) return;
+            answered = this.deliver(parseMessage(event.data), id);
+            if (answered)
+              this.options.clock.sleep(LINGER_MS, ended.signal).then(
+                () => body.destroy(),
+                () => undefined,
+              );
+          });
+      } catch (thrown) {
+        // What is said and makes no sense would make none the next time.
+        if (thrown instanceof SessionError && !answered) throw thrown;
+      } finally {
+        ended.abort();
+      }
+      if (answered) return;
+      signal.throwIfAborted();
+      // Without numbers there is nothing to come back to, and the stateless era has none.
+      if (lastEventId === undefined || this.protocolVersion === undefined || silent === MAX_RESUMES)
+        throw new SessionError('TRANSPORT_ERROR', 'unknown', 'its stream ended without an answer');
+      answer = await this.resume(lastEventId, signal);
+    }
+  }
+
+  private read(
+    body: DirectAnswer['body'],
+    onEvent: (event: { readonly id: string | undefined; readonly data: string }) => void,
+  ): Promise<void> {
+    return readSse(
+      body,
+      { maxEventChars: MAX_MESSAGE_BYTES, tooLarge: messageTooLarge },
+      {
         onEvent: event => {
-          if (event.id) lastEventId = event.id;
-          if (!event.data || (event.event !== undefined && event.event !== 'message')) return;
-          const value = parsed(event.data);
-          answered ||= isAnswerTo(value, request.id);
-          this.deliver(value);
+          if (event.event === undefined || event.event === 'message') onEvent(event);
         },
         onRetry: ms => {
           this.retryMs = Math.min(ms, MAX_RETRY_MS);
         },
-      });
-    let answer: DirectAnswer | undefined = first;
-    for (let resumes = 0; ; resumes++) {
-      try {
-        if (answer) await read(answer);
-      } catch (error) {
-        if (!request.signal.aborted) this.onerror?.(sessionError(error));
-      }
-      if (answered || request.signal.aborted || lastEventId === undefined || resumes === MAX_RESUMES) break;
-      answer = await this.resume(lastEventId, request.signal);
-    }
-    if (!request.signal.aborted) request.onEnd?.();
+      },
+    );
   }
 
   /** `undefined` when it did not come about this time. */
   private async resume(lastEventId: string, signal: AbortSignal): Promise<DirectAnswer | undefined> {
+    await this.options.clock.sleep(this.retryMs, signal);
     try {
-      await this.options.clock.sleep(this.retryMs, signal);
-      return await this.exchange('GET', signal, {
-        accept: 'text/event-stream',
-        'last-event-id': lastEventId,
-      });
-    } catch {
+      return await this.ask('GET', signal, { 'last-event-id': lastEventId });
+    } catch (error) {
+      if (error instanceof HttpRefusal && error.httpStatus < 500)
+        throw new SessionError(
+          'TRANSPORT_ERROR',
+          'unknown',
+          'its stream ended, and it does not go on with it',
+          {
+            cause: error,
+          },
+        );
+      signal.throwIfAborted();
       return undefined;
     }
   }
@@ -221,96 +232,53 @@ export class HttpLink implements Transport {
   private async listen(): Promise<void> {
     const { signal } = this.closed;
     let lastEventId: string | undefined;
-    for (let failures = 0; !signal.aborted; ) {
+    let wasOpen = false;
+    let lost = false;
+    for (let silent = 0; !signal.aborted; silent++) {
       try {
-        const answer = await this.exchange('GET', signal, {
-          accept: 'text/event-stream',
+        const answer = await this.ask('GET', signal, {
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         });
-        if (mediaType(answer) !== 'text/event-stream') return void (await answer.body.dump());
-        failures = 0;
-        await readSse(answer.body, MAX_MESSAGE_BYTES, {
-          onEvent: event => {
-            if (event.id) lastEventId = event.id;
-            if (event.data) this.deliver(parsed(event.data));
-          },
-          onRetry: ms => {
-            this.retryMs = Math.min(ms, MAX_RETRY_MS);
-          },
+        if (mediaType(answer) !== 'text/event-stream') return letGo(answer);
+        if (wasOpen && lastEventId === undefined) this.missed();
+        wasOpen = true;
+        lost = false;
+        await this.read(answer.body, event => {
+          silent = 0;
+          if (event.id) lastEventId = event.id;
+          if (event.data) this.deliver(parseMessage(event.data));
         });
       } catch (error) {
         if (signal.aborted) return;
-        // Without such a stream a server answers 405; with the session gone, 404.
-        if (error instanceof HttpRefusal) {
-          if (error.sessionGone) this.onerror?.(error);
-          if (error.httpStatus < 500) return;
+        if (error instanceof HttpRefusal && error.httpStatus < 500) {
+          // A server without such a stream says so in one way or another; one that had it no longer knows us.
+          if (wasOpen && error.sessionGone) this.onerror?.(error);
+          return;
         }
-        failures += 1;
+        if (wasOpen && !lost) this.missed();
+        lost = true;
       }
-      const wait = Math.min(this.retryMs * 2 ** failures, MAX_RETRY_MS);
+      const wait = Math.min(Math.max(this.retryMs, 100) * 2 ** Math.min(silent, 10), MAX_RETRY_MS);
       await this.options.clock.sleep(wait, signal).catch(() => undefined);
     }
   }
-}
 
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function mediaType({ headers }: DirectAnswer): string {
-  return (one(headers['content-type']) ?? '').split(';')[0]!.trim().toLowerCase();
-}
-
-/** A redirect that keeps method and body and stays with the origin; any other is an answer like another error. */
-function movedTo(answer: DirectAnswer, from: URL): URL | undefined {
-  if (answer.status !== 307 && answer.status !== 308) return undefined;
-  const url = URL.parse(one(answer.headers.location) ?? '', from.href);
-  return url && url.origin === from.origin ? url : undefined;
-}
-
-function isAnswerTo(value: unknown, id: unknown): boolean {
-  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return messages.some(
-    message =>
-      typeof message === 'object' &&
-      message !== null &&
-      'id' in message &&
-      message.id === id &&
-      !('method' in message),
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something that is not JSON', { cause });
+  /** What was announced while nobody listened is not known: as if it had been this. */
+  private missed(): void {
+    this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   }
 }
 
-async function readText(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.byteLength;
-      if (bytes > maxBytes)
-        throw new SessionError('PROTOCOL_ERROR', 'yes', `its answer is larger than ${maxBytes} bytes`);
-      chunks.push(chunk);
-    }
-  } catch (thrown) {
-    if (thrown instanceof SessionError) throw thrown;
-    throw signal.aborted
-      ? signal.reason
-      : new SessionError('TRANSPORT_ERROR', 'yes', 'the connection broke before the answer was whole', {
-          cause: thrown,
-        });
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
+function noAnswer(status: number): string {
+  return status === 202
+    ? 'it accepted the request without answering it'
+    : 'it answered with something that is not JSON';
+}
+
+function brokenBody(thrown: unknown, signal: AbortSignal): unknown {
+  if (thrown instanceof SessionError) return thrown;
+  if (signal.aborted) return signal.reason;
+  return new SessionError('TRANSPORT_ERROR', 'unknown', 'the connection broke before the answer was whole', {
+    cause: thrown,
+  });
 }

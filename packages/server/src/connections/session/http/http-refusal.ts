@@ -1,3 +1,4 @@
+import type { FailureKind, Reached } from '../../call/outcome.ts';
 import { SessionError } from '../failure.ts';
 
 /** An HTTP status that says the request was not taken. */
@@ -12,10 +13,10 @@ export class HttpRefusal extends SessionError {
     const rpcError = rpcErrorIn(text);
     const said = rpcError?.message ?? '';
     const sessionGone = status === 404 && hadSession;
-    const refused = status === 401 || status === 403;
+    const [kind, reached] = sessionGone ? (['SERVER_UNAVAILABLE', 'no'] as const) : meaningOf(status);
     super(
-      refused ? 'AUTHENTICATION_FAILED' : status >= 500 ? 'TRANSPORT_ERROR' : 'PROTOCOL_ERROR',
-      refused || sessionGone ? 'no' : status >= 500 ? 'unknown' : 'yes',
+      kind,
+      reached,
       sessionGone
         ? 'it no longer knows the session'
         : `it answered with status ${status}${said && `: ${said}`}`,
@@ -25,6 +26,12 @@ export class HttpRefusal extends SessionError {
     this.rpcError = rpcError;
     this.sessionGone = sessionGone;
   }
+}
+
+/** A-82. */
+function meaningOf(status: number): readonly [FailureKind, Reached] {
+  if (status === 401 || status === 403) return ['AUTHENTICATION_FAILED', 'no'];
+  return status >= 500 ? ['TRANSPORT_ERROR', 'unknown'] : ['PROTOCOL_ERROR', 'yes'];
 }
 
 function rpcErrorIn(text: string): HttpRefusal['rpcError'] {
