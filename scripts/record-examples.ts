@@ -16,7 +16,9 @@ const MAX_TEXT = 160;
 type Answers = (name: OperationName) => Readonly<Record<string, unknown>>;
 
 /** Where the definition has no example: only earlier answers can give the ids. And where its example has another answer each time. */
-const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Record<string, unknown>>>> = {
+const ARGUMENTS: Readonly<
+  Partial<Record<OperationName, (answers: Answers, test: TestPlatform) => Record<string, unknown>>>
+> = {
   chat_with_agent: () => ({ agentId: 'demo', message: 'How do I connect a client?' }),
   chat_managed: () => ({ intent: 'get-started', userId: 'anybody', message: 'How do I connect a client?' }),
   invoke_agent: () => ({ agentId: 'demo', message: 'How do I connect a client?' }),
@@ -116,7 +118,25 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, (answers: Answers) => Re
   revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
   delete_secret: answers => ({ name: answers('put_secret').name }),
   delete_variable: answers => ({ name: answers('put_variable').name }),
+  // The server that is always there: the platform itself.
+  add_server: (_, test) => ({
+    name: 'handbook',
+    options: {
+      url: test.operatorUrl,
+      headers: { authorization: `Bearer ${test.ownerToken}` },
+      only: ['list_docs', 'read_docs'],
+    },
+    wait: true,
+  }),
+  read_server: () => ({ name: 'handbook' }),
+  list_server_tools: () => ({ name: 'handbook', after: 'list_deployments', limit: 1 }),
+  accept_server_tools: () => ({ name: 'handbook', tools: ['list_docs', 'read_docs'] }),
+  call_server_tool: () => ({ name: 'handbook', tool: 'read_docs', arguments: { name: 'keys' } }),
+  remove_server: () => ({ name: 'handbook' }),
 };
+
+/** What a platform needs for its own address to be one that it calls. */
+export const SELF_CALLING = { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' };
 
 /** Answered by a turn that waits: what the examples of approvals are about. */
 export const WAITING_CALL = { agentId: 'demo', message: 'Ask a person first' };
@@ -152,7 +172,10 @@ function inConversation(answers: Answers) {
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
 export async function recordExamples(): Promise<RecordedExamples> {
   let now = FIRST_CALL;
-  const test = await startTestPlatform({ overrides: { clock: { ...systemClock, now: () => now } } });
+  const test = await startTestPlatform({
+    env: SELF_CALLING,
+    overrides: { clock: { ...systemClock, now: () => now } },
+  });
   try {
     const { keys, owner } = test.platform;
     // Made for tests; a fresh installation has none.
@@ -166,18 +189,21 @@ export async function recordExamples(): Promise<RecordedExamples> {
       const about = ABOUT_WAITING[name];
       const args = about
         ? { conversationId: (await client.call('chat_with_agent', WAITING_CALL)).conversationId, ...about }
-        : (ARGUMENTS[name]?.(earlier => answers.get(earlier)!) ?? examples[0]);
+        : (ARGUMENTS[name]?.(earlier => answers.get(earlier)!, test) ?? examples[0]);
       if (!args) throw new Error(`${name} has no example: give its definition one, or ARGUMENTS.`);
       const answer: Record<string, unknown> = await client.call(name, args as never);
       await untilSettled(test);
       answers.set(name, answer);
       recorded[name] = { arguments: args, answer: JSON.parse(JSON.stringify(answer), cutText) };
     }
-    return JSON.parse(withMadeUpIds(JSON.stringify(recorded)));
+    return JSON.parse(withMadeUpIds(JSON.stringify(recorded).replaceAll(test.ownerToken, MADE_UP_KEY)));
   } finally {
     await test.close();
   }
 }
+
+/** Stands for a key that opens the operator door. */
+export const MADE_UP_KEY = 'oag_01234567...';
 
 /** Random ids and secrets, the same at every recording: they look like what they stand for and are nobody's. */
 function withMadeUpIds(text: string): string {

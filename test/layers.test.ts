@@ -388,6 +388,11 @@ const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
     because: 'only `agents lint` reads agent files itself, where no platform runs; see above',
   },
   {
+    from: 'packages/server/src/config/config-script.ts',
+    specifier: 'computed',
+    because: 'the configuration may be a program, which people write and change while the platform runs',
+  },
+  {
     from: 'packages/cli/bin/patchbay.mjs',
     specifier: 'computed',
     because: 'an old Node must be able to read the file up to here, and it cannot read TypeScript',

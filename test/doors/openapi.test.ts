@@ -8,7 +8,13 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
-import { ABOUT_WAITING, untilSettled, WAITING_CALL } from '../../scripts/record-examples.ts';
+import {
+  ABOUT_WAITING,
+  MADE_UP_KEY,
+  SELF_CALLING,
+  untilSettled,
+  WAITING_CALL,
+} from '../../scripts/record-examples.ts';
 
 // The OpenAPI document, measured against the platform that serves it.
 
@@ -51,6 +57,7 @@ let routes: readonly Route[];
 beforeAll(async () => {
   platform = await startTestPlatform({
     env: {
+      ...SELF_CALLING,
       PATCHBAY_TURN_TIMEOUT_SECONDS: '1',
       PATCHBAY_HTTP_MAX_BODY_BYTES: '4096',
       PATCHBAY_CONVERSATION_MAX_INPUT_CHARS: '500',
@@ -209,6 +216,12 @@ describe('the docs page operations', () => {
   });
 });
 
+/** Where an example is about the platform that has recorded it: this one. */
+function atHome(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value.replace('http://127.0.0.1:7070', platform.url).replace(MADE_UP_KEY, platform.ownerToken);
+}
+
 describe('the examples', () => {
   it('run in their order, and are answered as the document says', async () => {
     /** Ids of the examples and what they are called here. */
@@ -220,7 +233,7 @@ describe('the examples', () => {
       for (const [name, value] of Object.entries(example)) learn(value, (here as Arguments)?.[name]);
     };
     const translated = (args: Arguments): Arguments =>
-      JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? value);
+      JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? atHome(value));
 
     // One path may have the first and the last of a family.
     const order: readonly string[] = OPERATIONS.map(({ name }) => name);
@@ -510,6 +523,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     message: 'show progress',
   });
 
+  await provokeServers(provoke);
   await provoke('delete_secret', { name: 'nothing' });
   await provoke('delete_variable', { name: 'nothing' });
   await fillUp();
@@ -518,6 +532,10 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await loseVaultKey();
   await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
   await provoke('rotate_secrets', {});
+  await provoke('add_server', {
+    name: 'locked',
+    options: { ...DOWN, headers: { authorization: 'Bearer x' } },
+  });
 
   // What no operation does yet: taking a role away, undeploying, deleting.
   const { store, users } = platform.platform;
@@ -604,6 +622,25 @@ async function provokeDocuments(provoke: (operationId: string, args: Arguments) 
     await provoke('update_document', { ...document, body: type === 'agent' ? body : { workflowSteps: [] } });
     await provoke('delete_document', document);
   }
+}
+
+const DOWN = { url: 'http://127.0.0.1:9/mcp' };
+
+/** Servers that are not there, that are there already, and one that is down. */
+async function provokeServers(provoke: (operationId: string, args: Arguments) => Promise<unknown>) {
+  for (const operation of ['read_server', 'list_server_tools', 'accept_server_tools'])
+    await provoke(operation, { name: 'nobody' });
+  await provoke('call_server_tool', { name: 'nobody', tool: 'x' });
+  for (const operation of ['list_servers', 'reconcile_servers'])
+    await provoke(operation, { instance: 'nowhere' });
+  await provoke('remove_server', { name: 'x', instance: 'nowhere' });
+  await provoke('add_server', { name: 'x', options: DOWN, instance: 'nowhere' });
+  await provoke('add_server', { name: 'down', options: DOWN, wait: true });
+  await provoke('add_server', { name: 'down', options: DOWN });
+  await provoke('accept_server_tools', { name: 'down' });
+  const configured = { servers: { fixed: DOWN }, check: undefined, source: 'data' } as const;
+  platform.platform.registry.configure({ default: configured });
+  await provoke('remove_server', { name: 'fixed' });
 }
 
 /** An agent that is not there, and one that is another here. */

@@ -16,7 +16,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorKind, string>> = {
   disabled: 'this installation has switched it off',
   too_large: 'the body is larger than the platform takes',
   rate_limited: 'your credential has made more calls within a minute than it may',
-  unavailable: 'the agent is not deployed here, or cannot run as it is deployed',
+  unavailable: 'the agent is not deployed here or cannot run as it is deployed, or the server is down',
   timeout: 'the agent took longer than its limit; nothing of the message was stored',
   cancelled: 'the turn was cancelled; nothing of the message was stored',
   internal: 'our fault; the log of the server says why, under the traceId of the details',

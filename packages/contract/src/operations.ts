@@ -75,6 +75,16 @@ import {
   rotateSecrets,
 } from './operations/secrets.ts';
 import {
+  acceptServerTools,
+  addServer,
+  callServerTool,
+  listServers,
+  listServerTools,
+  readServer,
+  reconcileServers,
+  removeServer,
+} from './operations/servers.ts';
+import {
   cancelTask,
   continueTask,
   createTask,
@@ -183,6 +193,14 @@ export const OPERATIONS = [
   putVariable,
   listVariables,
   deleteVariable,
+  addServer,
+  listServers,
+  readServer,
+  listServerTools,
+  acceptServerTools,
+  callServerTool,
+  reconcileServers,
+  removeServer,
 ] as const satisfies readonly OperationDefinition[];
 
 type Listed = (typeof OPERATIONS)[number];

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { ServerType } from '@hono/node-server';
 import { serve } from '@hono/node-server';
 import manifest from '../package.json' with { type: 'json' };
+import { importConfigScript } from './config/config-script.ts';
 import { loadConfig } from './config/load-config.ts';
+import { watchConfig } from './config/watch-config.ts';
 import { systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
@@ -47,7 +49,8 @@ export async function startPatchbay(
   options: StartOptions,
   overrides: PlatformOverrides = {},
 ): Promise<RunningPatchbay> {
-  const { config, secrets, warnings } = loadConfig(options);
+  const loaded = loadConfig({ ...options, script: await importConfigScript(options) });
+  const { config, secrets, warnings } = loaded;
   const logBuffer = createLogBuffer();
   const logger = createLogger({
     ...config.log,
@@ -63,6 +66,7 @@ export async function startPatchbay(
   const platform = await createPlatform(
     {
       config,
+      configuredServers: loaded.servers,
       version: manifest.version,
       database:
         secrets.databaseUrl === undefined
@@ -84,6 +88,12 @@ export async function startPatchbay(
   );
   undo.defer(() => platform.close());
 
+  undo.defer(
+    watchConfig({
+      ...{ sources: options, loaded, logger, clock: systemClock },
+      apply: platform.registry.configure,
+    }),
+  );
   const server = await listen(platform, config.host, config.port);
   undo.defer(async () => {
     platform.endStreams();

@@ -40,7 +40,7 @@ import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
 import { createLiveServers, type LiveServers } from './connections/server/live-servers.ts';
-import { createRegistry, type Registry } from './connections/server/registry.ts';
+import { type ConfiguredInstances, createRegistry, type Registry } from './connections/server/registry.ts';
 import { createPool } from './connections/session/pool.ts';
 import { createProgramHost } from './connections/session/stdio/program-host.ts';
 import { createStdioTransport } from './connections/session/stdio/stdio-transport.ts';
@@ -130,6 +130,8 @@ export interface Platform {
 export async function createPlatform(
   options: {
     readonly config: Config;
+    /** MCP servers of the configuration, by instance. */
+    readonly configuredServers: ConfiguredInstances;
     readonly version: string;
     readonly database: StoreOptions;
     readonly vaultKeys: VaultKeyOptions;
@@ -227,7 +229,7 @@ export async function createPlatform(
   });
   undo.defer(() => pool.close());
   const registry = createRegistry({
-    instances: {},
+    instances: options.configuredServers,
     ...{ store, vault, references, fetch, clock },
     logger: part('servers'),
   });
@@ -319,6 +321,8 @@ export async function createPlatform(
       audit,
       auditVerifier: createAuditVerifier({ store, clock, chain }),
       tasks,
+      registry,
+      servers,
       ownConversations: createOwnConversations({ store, clock, calls, turns, idempotencyHours }),
       messageReader,
     }),

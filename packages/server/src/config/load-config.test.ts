@@ -71,8 +71,25 @@ describe('without any configuration', () => {
         previousVaultKey: undefined,
         environment: new Map(),
       },
+      servers: {},
+      fileSettings: new Map(),
       warnings: [],
     });
+  });
+});
+
+describe('the MCP servers of a file', () => {
+  it('stand beside the settings, by instance', () => {
+    const a = { url: 'https://a.example/mcp' };
+    write({ port: 1, servers: { a }, instances: { sales: { servers: { b: a } }, empty: {} } });
+    const { servers, config, warnings } = load();
+    expect(servers).toEqual({
+      default: { servers: { a }, check: undefined, source: 'data' },
+      sales: { servers: { b: a }, check: undefined, source: 'data' },
+      empty: { servers: {}, check: undefined, source: 'data' },
+    });
+    expect(config.port).toBe(1);
+    expect(warnings).toEqual([]);
   });
 });
 

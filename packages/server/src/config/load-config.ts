@@ -1,12 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { closestName } from '../kernel/closest-name.ts';
+import { sha256OfJson } from '../kernel/digest.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../kernel/network-address.ts';
 import { redactText } from '../kernel/redact.ts';
 import { type Config, toConfig } from './config.ts';
+import type { ConfigScript } from './config-script.ts';
 import { type RawValue, readEnv } from './env.ts';
 import { readConfigFile } from './file.ts';
 import { type Secrets, secretsOf } from './secrets.ts';
+import type { ServerSections } from './server-sections.ts';
 import {
   AUTH_OFF_SENTENCE,
   defaultText,
@@ -23,6 +26,8 @@ export interface ConfigSources {
   readonly home: string;
   /** Patchbay's own pages; the ones of this checkout unless given. */
   readonly docsDir?: string;
+  /** What the configuration file exports, where it is a program: see `importConfigScript`. */
+  readonly script?: ConfigScript | undefined;
 }
 
 const OWN_DOCS = fileURLToPath(new URL('../../../../docs', import.meta.url));
@@ -30,6 +35,10 @@ const OWN_DOCS = fileURLToPath(new URL('../../../../docs', import.meta.url));
 export interface LoadedConfig {
   readonly config: Config;
   readonly secrets: Secrets;
+  /** The MCP servers of the file. */
+  readonly servers: ServerSections;
+  /** A digest of each setting of the file, by key, to tell whether it has changed. */
+  readonly fileSettings: ReadonlyMap<string, string>;
   /** Sentences for the log, once there is one. */
   readonly warnings: readonly string[];
 }
@@ -40,7 +49,7 @@ export interface LoadedConfig {
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const env = readEnv(sources.env);
-  const file = readConfigFile(sources.cwd, env.configFile);
+  const file = readConfigFile(sources.cwd, env.configFile, sources.script);
   const settings = parseSettings(new Map([...file.values, ...env.values]));
   refuseCombinations(settings);
   const warnings = [
@@ -51,6 +60,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return {
     config: toConfig(settings, { ...sources, docsDir: sources.docsDir ?? OWN_DOCS }),
     secrets: secretsOf(settings, sources.env),
+    servers: file.servers,
+    fileSettings: new Map([...file.values].map(([key, { value }]) => [key, sha256OfJson(value)])),
     warnings,
   };
 }

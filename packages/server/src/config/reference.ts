@@ -11,7 +11,8 @@ export function renderConfigReference(): string {
 Patchbay starts without any configuration. Every setting can be given in two places; the first that has it counts:
 
 1. an environment variable, such as \`PATCHBAY_PORT=8080\` (an empty one counts as not set);
-2. \`patchbay.config.json\` in the working directory, or the file that \`PATCHBAY_CONFIG\` names.
+2. \`patchbay.config.json\` or \`patchbay.config.ts\` in the working directory, or the file that \`PATCHBAY_CONFIG\` names. The second is a
+   program whose default export is the same object.
 
 \`\`\`json
 { "port": 8080, "log": { "level": "debug" } }
@@ -19,6 +20,9 @@ Patchbay starts without any configuration. Every setting can be given in two pla
 
 A wrong value stops the start with a sentence that names it. A key Patchbay does not know gives the warning
 \`Unrecognized configuration key\` and changes nothing. Secrets are never written to the log.
+
+The same file may hold MCP servers, under \`servers\` and \`instances\`: see [MCP servers](servers.md). A change of those is applied while the
+platform runs; settings wait for the next start.
 
 ${SETTINGS.map(section).join('\n\n')}
 

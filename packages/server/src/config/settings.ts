@@ -338,7 +338,7 @@ export const VARIABLE_ALIASES: ReadonlyMap<string, string> = new Map([['MCP_PUBL
 export const OTHER_VARIABLES: ReadonlyMap<string, string> = new Map([
   [
     'PATCHBAY_CONFIG',
-    'Configuration file to read instead of `patchbay.config.json` in the working directory.',
+    'Configuration file to read instead of `patchbay.config.ts` or `patchbay.config.json` in the working directory.',
   ],
   [
     `${OPEN_PREFIX}*`,

@@ -13,8 +13,8 @@ afterEach(() => rm(cwd, { recursive: true }));
 const examine = (env: Record<string, string> = {}) => examineConfiguration({ env, cwd, home: cwd });
 
 describe('the configuration', () => {
-  it('is fine without any setting', () => {
-    expect(examine().remarks).toMatchObject([{ verdict: 'ok' }]);
+  it('is fine without any setting', async () => {
+    expect((await examine()).remarks).toMatchObject([{ verdict: 'ok' }]);
   });
 
   it.each([
@@ -40,43 +40,53 @@ describe('the configuration', () => {
       'problem',
       'PATCHBAY_HOST',
     ],
-  ] as const)('with %s is mended by the command', (_, env, verdict, variable) => {
-    const { remarks } = examine(env);
+  ] as const)('with %s is mended by the command', async (_, env, verdict, variable) => {
+    const { remarks } = await examine(env);
     expect(remarks[0]).toMatchObject({ verdict, mend: `unset ${variable}` });
     expect(remarks[0]!.says).toContain(variable === 'PATCHBAY_HOST' ? '192.0.2.1' : variable.slice(0, 12));
     const mended = Object.fromEntries(Object.entries(env).filter(([name]) => name !== variable));
-    expect(examine(mended).remarks.filter(remark => remark.verdict === 'problem')).toEqual([]);
+    expect((await examine(mended)).remarks.filter(remark => remark.verdict === 'problem')).toEqual([]);
   });
 
-  it('says every wrong value at once', () => {
-    const { remarks, loaded } = examine({ PATCHBAY_PORT: 'many', PATCHBAY_LOG_LEVEL: 'loud' });
+  it('says every wrong value at once', async () => {
+    const { remarks, loaded } = await examine({ PATCHBAY_PORT: 'many', PATCHBAY_LOG_LEVEL: 'loud' });
     expect(remarks.map(({ mend }) => mend)).toEqual(['unset PATCHBAY_PORT', 'unset PATCHBAY_LOG_LEVEL']);
     expect(loaded).toBeUndefined();
   });
 
-  it('with an address that must be made right has no command to take it back', () => {
-    const { remarks } = examine({ PATCHBAY_PUBLIC_URL: 'http://patchbay.example' });
+  it('with an address that must be made right has no command to take it back', async () => {
+    const { remarks } = await examine({ PATCHBAY_PUBLIC_URL: 'http://patchbay.example' });
     expect(remarks).toMatchObject([{ verdict: 'warning', mend: undefined }]);
     expect(remarks[0]!.says).toContain('https');
   });
 
-  it('says which address is missing on a network', () => {
-    const { remarks } = examine({ PATCHBAY_HOST: '0.0.0.0' });
+  it('says which address is missing on a network', async () => {
+    const { remarks } = await examine({ PATCHBAY_HOST: '0.0.0.0' });
     expect(remarks).toMatchObject([{ verdict: 'warning', mend: undefined }]);
     expect(remarks[0]!.says).toContain('PATCHBAY_PUBLIC_URL');
   });
 
   it('in a file names the key and the file', async () => {
     await writeFile(join(cwd, 'patchbay.config.json'), '{"port":"many"}');
-    expect(examine().remarks).toMatchObject([
+    expect((await examine()).remarks).toMatchObject([
       { verdict: 'problem', says: expect.stringContaining('port in patchbay.config.json'), mend: undefined },
     ]);
     await writeFile(join(cwd, 'patchbay.config.json'), '{"port":');
-    expect(examine().remarks[0]!.says).toContain('patchbay.config.json cannot be read');
+    expect((await examine()).remarks[0]!.says).toContain('patchbay.config.json cannot be read');
   });
 
-  it('never shows the password of the database', () => {
+  it('in a file that is a program is run, and its mistakes are said', async () => {
+    await writeFile(join(cwd, 'patchbay.config.ts'), 'export default { port: 8080, servers: {} };');
+    expect(await examine()).toMatchObject({
+      loaded: { config: { port: 8080 } },
+      remarks: [{ verdict: 'ok' }],
+    });
+    await writeFile(join(cwd, 'patchbay.config.json'), '{}');
+    expect((await examine()).remarks[0]!.says).toContain('keep one');
+  });
+
+  it('never shows the password of the database', async () => {
     const env = { PATCHBAY_DATABASE_URL: 'mysql://patchbay:hunter2@db/patchbay' };
-    expect(JSON.stringify(examine(env).remarks)).not.toContain('hunter2');
+    expect(JSON.stringify((await examine(env)).remarks)).not.toContain('hunter2');
   });
 });

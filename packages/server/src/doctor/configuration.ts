@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os';
+import { importConfigScript } from '../config/config-script.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import { isAddress, isLoopbackHost } from '../kernel/network-address.ts';
@@ -13,14 +14,14 @@ interface ConfigurationFound {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Reads the configuration as a start would: refusals are problems, what a start warns about is a warning. */
-export function examineConfiguration(where: {
+export async function examineConfiguration(where: {
   readonly env: Env;
   readonly cwd: string;
   readonly home: string;
-}): ConfigurationFound {
+}): Promise<ConfigurationFound> {
   let loaded: LoadedConfig;
   try {
-    loaded = loadConfig(where);
+    loaded = loadConfig({ ...where, script: await importConfigScript(where) });
   } catch (thrown) {
     if (!(thrown instanceof PlatformError)) throw thrown;
     const sentences = (thrown.details?.problems as string[] | undefined) ?? [thrown.message];

@@ -45,7 +45,7 @@ export interface Installation {
  * held. What is wrong is a finding, never an error.
  */
 export async function examineInstallation(surroundings: Surroundings): Promise<Installation> {
-  const configuration = examineConfiguration(surroundings);
+  const configuration = await examineConfiguration(surroundings);
   const findings = findingsOf('configuration', configuration.remarks);
   if (!configuration.loaded) return { findings };
   const { config, secrets } = configuration.loaded;

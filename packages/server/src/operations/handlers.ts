@@ -20,6 +20,8 @@ import type { AdmitManaged } from '../agents/trigger/managed-chat.ts';
 import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
+import type { Registry } from '../connections/server/registry.ts';
+import type { ServersRuntime } from '../connections/server/runtime.ts';
 import type { DocsPages } from '../docs/pages.ts';
 import type { Audit } from '../records/audit/audit.ts';
 import type { AuditVerifier } from '../records/audit/verify.ts';
@@ -102,6 +104,14 @@ import { listVariables } from './secrets/list_variables.ts';
 import { putSecret } from './secrets/put_secret.ts';
 import { putVariable } from './secrets/put_variable.ts';
 import { rotateSecrets } from './secrets/rotate_secrets.ts';
+import { acceptServerTools } from './servers/accept_server_tools.ts';
+import { addServer } from './servers/add_server.ts';
+import { callServerTool } from './servers/call_server_tool.ts';
+import { listServerTools } from './servers/list_server_tools.ts';
+import { listServers } from './servers/list_servers.ts';
+import { readServer } from './servers/read_server.ts';
+import { reconcileServers } from './servers/reconcile_servers.ts';
+import { removeServer } from './servers/remove_server.ts';
 import { cancelTask } from './tasks/cancel_task.ts';
 import { continueTask } from './tasks/continue_task.ts';
 import { createTask } from './tasks/create_task.ts';
@@ -148,6 +158,8 @@ export function createHandlers(parts: {
   readonly auditVerifier: AuditVerifier;
   readonly vault: Vault;
   readonly variables: Variables;
+  readonly registry: Registry;
+  readonly servers: ServersRuntime;
 }): OperationHandlers {
   const {
     documents,
@@ -168,6 +180,8 @@ export function createHandlers(parts: {
     vault,
     variables,
     files,
+    registry,
+    servers,
   } = parts;
   return {
     discover_agents: discoverAgents(catalogue, triggers),
@@ -238,6 +252,14 @@ export function createHandlers(parts: {
     put_variable: putVariable(variables),
     list_variables: listVariables(variables),
     delete_variable: deleteVariable(variables),
+    add_server: addServer(registry, servers),
+    list_servers: listServers(registry, servers),
+    read_server: readServer(registry, servers),
+    list_server_tools: listServerTools(registry, servers),
+    accept_server_tools: acceptServerTools(registry, servers),
+    call_server_tool: callServerTool(registry, servers),
+    reconcile_servers: reconcileServers(registry),
+    remove_server: removeServer(registry),
     invoke_agent: invokeAgent(parts.calls),
     create_task: createTask(parts.tasks),
     list_tasks: listTasks(parts.tasks),

@@ -24,6 +24,7 @@ const SUBJECT_ARGUMENTS = new Set([
   'conversationId',
   'endConversations',
   'environment',
+  'instance',
   'intent',
   'keyId',
   'mcpEnabled',
@@ -33,6 +34,7 @@ const SUBJECT_ARGUMENTS = new Set([
   'redeploy',
   'resourceId',
   'resourceType',
+  'tool',
   'userId',
   'verdict',
   'version',
@@ -48,6 +50,7 @@ const SUBJECT_RESULTS = new Set([
   'newAgentVersion',
   'newVersion',
   'resourceId',
+  'server',
   'version',
   'workflowId',
 ]);

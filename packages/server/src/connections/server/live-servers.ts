@@ -26,6 +26,8 @@ export interface LiveServers extends ServersRuntime {
 interface Live {
   readonly definition: ServerDefinition;
   connection: Connection | undefined;
+  /** Ends when it is known which connection that is. */
+  connecting: Promise<void>;
   /** Why there is no connection to try: its credentials cannot be had. */
   problem: { readonly error: SessionError; readonly at: number } | undefined;
   unsubscribe: () => void;
@@ -65,12 +67,13 @@ export function createLiveServers(deps: {
     const live: Live = {
       definition,
       connection: before?.connection,
+      connecting: Promise.resolve(),
       problem: undefined,
       unsubscribe: before?.unsubscribe ?? (() => undefined),
       toolCount: before?.toolCount,
     };
     servers.set(key, live);
-    void connect(live);
+    live.connecting = connect(live);
   }
 
   /** The connection its definition stands for now; the one before is dropped where that is another. */
@@ -216,6 +219,7 @@ export function createLiveServers(deps: {
 
     async settle(ref, signal) {
       const live = liveOf(ref);
+      await live?.connecting;
       await live?.connection?.ready(signal).catch(() => undefined);
     },
 

@@ -262,11 +262,16 @@ export function createRegistry(deps: {
       if (check) throw new PlatformError('invalid', commandUnderCheck(ref));
       return;
     }
-    const { text: url } = await references.resolve(references.compile(transport.url), {
-      agentId: openerOf(ref),
-    });
-    if (check) await askCheck(check, url, { clock, logger });
-    await fetch.check(url, { hostFrom: transport.hostFrom });
+    try {
+      const address = references.compile(transport.url);
+      const { text: url } = await references.resolve(address, { agentId: openerOf(ref) });
+      if (check) await askCheck(check, url, { clock, logger });
+      await fetch.check(url, { hostFrom: transport.hostFrom });
+    } catch (error) {
+      // Whatever its kind: who adds the server gave the address.
+      if (error instanceof PlatformError) throw new PlatformError('invalid', error.message, { cause: error });
+      throw error;
+    }
   }
 
   async function putSecrets(secrets: ReadonlyMap<string, string>, ref: ServerRef, by: string): Promise<void> {

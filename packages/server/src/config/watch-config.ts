@@ -1,0 +1,91 @@
+import { statSync } from 'node:fs';
+import type { Clock } from '../kernel/clock.ts';
+import { PlatformError } from '../kernel/errors.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { configFiles, importConfigScript } from './config-script.ts';
+import { type ConfigSources, type LoadedConfig, loadConfig } from './load-config.ts';
+import type { ServerSections } from './server-sections.ts';
+
+/** Looked at instead of listened to: mounted folders and files that are replaced tell nobody. */
+const LOOK_MS = 500;
+
+/**
+ * Looks for changes of the configuration file and applies what it says of servers; settings of the platform wait for the next start, which
+ * the log says once a change. A file that cannot be used changes nothing, and the log says why. Answers how to stop.
+ */
+export function watchConfig(deps: {
+  readonly sources: ConfigSources;
+  readonly loaded: LoadedConfig;
+  /** Takes all of it or nothing: throws a `PlatformError` for what is wrong. */
+  readonly apply: (servers: ServerSections) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): () => Promise<void> {
+  const { sources, apply, clock, logger } = deps;
+  const files = configFiles(sources.cwd, sources.env.PATCHBAY_CONFIG?.trim() || undefined);
+  const stopped = new AbortController();
+  let settings = deps.loaded.fileSettings;
+  let reloads = 0;
+
+  async function reload(): Promise<void> {
+    try {
+      reloads += 1;
+      const script = await importConfigScript(sources, reloads);
+      const loaded = loadConfig({ ...sources, script });
+      apply(loaded.servers);
+      logger.info('The configuration file was read again', { servers: countServers(loaded.servers) });
+      const changed = changedKeys(settings, loaded.fileSettings);
+      settings = loaded.fileSettings;
+      if (changed.length > 0) {
+        logger.warn(
+          `Settings in the configuration file changed and wait for the next start: ${changed.join(', ')}`,
+        );
+      }
+    } catch (error) {
+      const why = error instanceof PlatformError ? error.message.replaceAll('\n', ' ') : 'reading it failed.';
+      logger.error(`The configuration file changed and is not used, all stays as it was: ${why}`, {
+        ...(!(error instanceof PlatformError) && { error }),
+      });
+    }
+  }
+
+  async function look(): Promise<void> {
+    let used = signatureOf(files);
+    let seen = used;
+    while (!stopped.signal.aborted) {
+      await clock.sleep(LOOK_MS, stopped.signal).catch(() => undefined);
+      if (stopped.signal.aborted) return;
+      const now = signatureOf(files);
+      // Once it has stayed the same for a while: a file that is being written is not read.
+      if (now === seen && now !== used) {
+        used = now;
+        await reload();
+      }
+      seen = now;
+    }
+  }
+
+  const looking = look();
+  return async () => {
+    stopped.abort();
+    await looking;
+  };
+}
+
+function signatureOf(files: readonly string[]): string {
+  return files
+    .map(file => {
+      const found = statSync(file, { throwIfNoEntry: false, bigint: true });
+      return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : '';
+    })
+    .join('\n');
+}
+
+function changedKeys(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  return [...keys].filter(key => before.get(key) !== after.get(key)).sort();
+}
+
+function countServers(sections: ServerSections): number {
+  return Object.values(sections).reduce((sum, { servers }) => sum + Object.keys(servers).length, 0);
+}
