@@ -241,6 +241,7 @@ export async function createPlatform(
     checkOf: registry.checkOf,
     acceptedOf: accepted.of,
     onCall: metrics.outboundCall,
+    logger: part('connections'),
   });
   const servers = createLiveServers({
     ...{ registry, accepted, store, clock },
@@ -267,7 +268,11 @@ export async function createPlatform(
     vault,
     references,
     fetch,
-    mcp: { call: outboundCalls.call, registered: ref => registry.find(ref)?.definition },
+    mcp: {
+      call: outboundCalls.call,
+      registered: ref => registry.find(ref)?.definition,
+      warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
+    },
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });

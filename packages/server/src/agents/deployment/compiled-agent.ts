@@ -27,6 +27,8 @@ export interface CompiledAgent {
   /** Do they ask for the variables of the platform? */
   readonly readsVariables: boolean;
   readonly hitl: HitlConfig | undefined;
+  /** See `StepTools`. */
+  readonly callBudgetUsd: number | undefined;
   /** `undefined` for an agent that keeps nothing of a person. */
   readonly memory: UserMemoryConfig | undefined;
 }
@@ -78,6 +80,7 @@ export async function compileAgent(
     readsPast,
     readsVariables,
     hitl: agent.body.hitlConfig,
+    callBudgetUsd: agent.body.budget?.usdPerConversation,
     memory: memoryOf(agent.body, steps),
   };
 }

@@ -1,6 +1,6 @@
 import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
-import { type AgentDocument, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
+import { type AgentDocument, budgetField, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { httpcallsDocument } from './httpcalls.ts';
 import { mcpcallsDocument } from './mcpcalls.ts';
@@ -23,6 +23,8 @@ const agentFile = z.strictObject({
   hitlConfig: hitlConfig.optional(),
   /** What it can do for others: rules of the owner's agents find it by that. */
   capabilities: capabilitiesField.optional(),
+  /** What its calls may cost. */
+  budget: budgetField.optional(),
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
   rules: rulesDocument.body,
@@ -38,7 +40,9 @@ export type AgentFile = z.output<typeof agentFile>;
 
 /** Throws a `PlatformError` of kind `invalid` that names field, path and known fields. */
 export function parseAgentFile(file: unknown): AgentFile {
-  return parseStrictly('agent file', agentFile, file);
+  const parsed = parseStrictly('agent file', agentFile, file);
+  if (parsed.mcpcalls) mcpcallsDocument.check(parsed.mcpcalls);
+  return parsed;
 }
 
 /** A document of an agent file. All of one agent's documents have its id. */
@@ -97,5 +101,6 @@ export function agentOf(file: AgentFile, workflowVersion: number): AgentDocument
     workflows: [formatDocumentUri({ type: 'workflow', id: file.agent, version: workflowVersion })],
     ...(file.hitlConfig && { hitlConfig: file.hitlConfig }),
     ...(file.capabilities && { capabilities: file.capabilities }),
+    ...(file.budget && { budget: file.budget }),
   };
 }

@@ -62,6 +62,15 @@ export function capabilitiesIn(body: unknown): z.output<typeof capabilitiesField
   return parsed.success ? parsed.data : [];
 }
 
+/** What an agent may spend on calls that cost something. */
+export const budgetField = z.strictObject({
+  /** US dollars; when they are spent, further calls of the conversation are refused. */
+  usdPerConversation: z
+    .number()
+    .gt(0, 'must be more than nothing; leave it out for no limit')
+    .max(1_000_000, 'must be at most 1000000'),
+});
+
 /** What agents remember of a person beyond the conversation (platform.md 7.3). */
 export const userMemoryConfig = z.strictObject({
   /** Loaded when a conversation starts. */
@@ -85,6 +94,7 @@ export const agentDocument = {
       description: z.string().max(2_000, 'must have at most 2000 characters').optional(),
       capabilities: capabilitiesField.optional(),
       hitlConfig: hitlConfig.optional(),
+      budget: budgetField.optional(),
       /** Without one, an agent with a property step has the defaults, and any other remembers nothing. */
       userMemoryConfig: userMemoryConfig.optional(),
     }),

@@ -5,4 +5,9 @@ import type { z } from 'zod';
 export interface DocumentSchema<S extends z.ZodType = z.ZodType> {
   readonly type: DocumentType;
   readonly body: S;
+  /**
+   * Asked of a body that is written, besides its form: what is stored already may be otherwise. Throws a `PlatformError` of kind
+   * `invalid` whose message names the field.
+   */
+  check?(body: z.output<S>): void;
 }

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { definitionOfMcpcalls } from '../../connections/server/from-mcpcalls.ts';
+import { compileText } from '../../secrets/reference-text.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
 import { dataName, optionalDataName, postInstructions } from './httpcalls.ts';
 import { listenedActions, propertyInstructions } from './property.ts';
+import { registeredServer } from './registered-server.ts';
 
 const MAX_CALLS = 100;
 const MAX_TOOLS = 1_000;
@@ -73,32 +76,45 @@ const mcpCall = z
     return z.NEVER;
   });
 
+const mcpcallsBody = z.strictObject({
+  /** An http or https address, or `patchbay:servers/<name>` for a registered server. */
+  mcpServerUrl: z.string().trim().min(1, 'must not be empty').max(MAX_URL, tooMany(MAX_URL, 'characters')),
+  name: nameField.optional(),
+  transport: z.string().max(40, tooMany(40, 'characters')).optional(),
+  apiKey: z.string().max(10_000, tooMany(10_000, 'characters')).optional(),
+  /** Milliseconds to connect, and for each call. */
+  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional(),
+  toolsWhitelist: toolNames.optional(),
+  toolsBlacklist: toolNames.optional(),
+  exposeResources: z.boolean().default(false),
+  mcpCalls: listOf(mcpCall, MAX_CALLS)
+    .superRefine((calls, context) => {
+      const names = new Set<string>();
+      for (const [index, { name }] of calls.entries()) {
+        if (names.has(name))
+          context.addIssue({ code: 'custom', path: [index, 'name'], message: 'is there twice' });
+        names.add(name);
+      }
+    })
+    .default([]),
+});
+
+export type McpcallsDocument = z.output<typeof mcpcallsBody>;
+
 /** One MCP server, and the calls of its tools that actions make (platform.md 9). */
 export const mcpcallsDocument = {
   type: 'mcpcalls',
-  body: z.strictObject({
-    /** An http or https address, or `patchbay:servers/<name>` for a registered server. */
-    mcpServerUrl: z.string().trim().min(1, 'must not be empty').max(MAX_URL, tooMany(MAX_URL, 'characters')),
-    name: nameField.optional(),
-    transport: z.string().max(40, tooMany(40, 'characters')).optional(),
-    apiKey: z.string().max(10_000, tooMany(10_000, 'characters')).optional(),
-    /** Milliseconds to connect, and for each call. */
-    timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional(),
-    toolsWhitelist: toolNames.optional(),
-    toolsBlacklist: toolNames.optional(),
-    exposeResources: z.boolean().default(false),
-    mcpCalls: listOf(mcpCall, MAX_CALLS)
-      .superRefine((calls, context) => {
-        const names = new Set<string>();
-        for (const [index, { name }] of calls.entries()) {
-          if (names.has(name))
-            context.addIssue({ code: 'custom', path: [index, 'name'], message: 'is there twice' });
-          names.add(name);
-        }
-      })
-      .default([]),
-  }),
-} as const satisfies DocumentSchema;
+  body: mcpcallsBody,
+  check: refuseAbsent,
+} as const satisfies DocumentSchema<typeof mcpcallsBody>;
 
-export type McpcallsDocument = z.output<typeof mcpcallsDocument.body>;
+/** Which variables of the environment may be read is known where the document is used. */
+const texts = { compile: (text: string) => compileText(text, () => true) };
+
+/** A server that could never be called is refused when it is written, with the name of the field (EX-01, E-94). */
+function refuseAbsent(document: McpcallsDocument): void {
+  if (registeredServer(document)) return;
+  definitionOfMcpcalls(document, { scope: 'mcpcalls', when: 'saving', texts });
+}
+
 export type McpCall = McpcallsDocument['mcpCalls'][number];

@@ -13,6 +13,12 @@ const MAX_PROBLEMS = 5;
  * names the field, its JSON path, the document type and the known fields there (platform.md 1.2).
  */
 export function parseDocument<S extends z.ZodType>(document: DocumentSchema<S>, body: unknown): z.output<S> {
+  const parsed = parseForm(document, body);
+  document.check?.(parsed);
+  return parsed;
+}
+
+function parseForm<S extends z.ZodType>(document: DocumentSchema<S>, body: unknown): z.output<S> {
   return parseStrictly(`${document.type} document`, document.body, body);
 }
 
@@ -26,7 +32,7 @@ export function parseStored<S extends z.ZodType>(document: DocumentSchema<S>, bo
     const holder = valueAt(known, issue.path) as Record<string, unknown>;
     for (const key of issue.keys) delete holder[key];
   }
-  return parseDocument(document, known);
+  return parseForm(document, known);
 }
 
 /** As `parseDocument` for what is no document of its own; `subject` opens the message: "parser step". */

@@ -33,6 +33,8 @@ export interface Counters {
   actions: Record<string, number>;
   /** What conditions over the whole conversation found in earlier turns, by a key of the condition. */
   seen: Record<string, true>;
+  /** US dollars its calls have cost, as far as that is known; not there while nothing has cost any. */
+  spentUsd?: number;
 }
 
 /** A file that came with the message; its bytes are looked up by id. */
@@ -115,8 +117,8 @@ export interface TurnMemory {
   };
   /** Which bubbles and quick replies are no templates, by their places: injected ones, and ones that are rendered. */
   settled: Settled;
-  /** Keeps a value under its key in this turn's record. */
-  remember(key: string, value: unknown): void;
+  /** Keeps a value under its key in this turn's record, and unless it is not to be audited in the audit trail. */
+  remember(key: string, value: unknown, options?: { readonly audited: boolean }): void;
   readonly remembered: readonly StepDatum[];
 }
 
@@ -166,6 +168,8 @@ export interface StepTools {
   readonly references: Pick<References, 'compile' | 'resolve'>;
   /** Tools of MCP servers. */
   readonly mcp: McpTools;
+  /** US dollars a conversation of the agent may spend on calls; `undefined` is no limit. */
+  readonly callBudgetUsd?: number | undefined;
   /** The one way out: see `createSafeFetch`. */
   readonly fetch: SafeFetch;
   readonly clock: Clock;
@@ -195,6 +199,8 @@ export interface McpTools {
   call(call: OutboundCall): Promise<CallOutcome>;
   /** A registered server, as it is defined now; `undefined` when there is none. */
   registered(ref: ServerRef): ServerDefinition | undefined;
+  /** Tells whoever runs the platform what is odd about an agent. */
+  warn(sentence: string, agentId: string): void;
 }
 
 /** Says whether the steps after this one still run in this turn. */

@@ -114,6 +114,7 @@ export class Play {
 
   async run(agent: CompiledAgent): Promise<void> {
     this.agent = agent;
+    this.tools = { ...this.tools, callBudgetUsd: agent.callBudgetUsd };
     if (agent.readsVariables) {
       this.tools = { ...this.tools, vars: Object.fromEntries(await this.deps.variables.values()) };
     }

@@ -132,7 +132,8 @@ function changedSince(before: Captured, memory: RunningMemory): Record<string, u
     const then = before[key];
     if (now.length === then.length && now.every((value, index) => value === then[index])) continue;
     if (key === 'remembered') {
-      for (const datum of memory.remembered.slice(then.length)) changed[datum.key] = datum.value;
+      for (const datum of memory.remembered.slice(then.length))
+        if (!memory.unaudited.has(datum)) changed[datum.key] = datum.value;
     } else {
       changed[key] = [...now];
     }

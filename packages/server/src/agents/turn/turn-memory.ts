@@ -27,6 +27,8 @@ export interface RunningMemory extends TurnMemory {
   decision: Decision | undefined;
   /** The long-term properties that this call has set, by name. */
   readonly longTerm: Readonly<Record<string, LongTermProperty>>;
+  /** Remembered values that stay out of the audit trail. */
+  readonly unaudited: ReadonlySet<StepDatum>;
 }
 
 const MAX_PROPERTIES = 500;
@@ -52,6 +54,7 @@ export function createTurnMemory(start: {
   readonly now: () => number;
 }): RunningMemory {
   const remembered: StepDatum[] = [];
+  const unaudited = new Set<StepDatum>();
   const kept = withoutPrototype(start.properties);
   const properties = withoutPrototype(start.properties);
   const longTerm = withoutPrototype<LongTermProperty>(start.longTerm);
@@ -98,10 +101,12 @@ export function createTurnMemory(start: {
     workflowId: undefined,
     decision: undefined,
     remembered,
-    remember(key, value) {
+    unaudited,
+    remember(key, value, { audited } = { audited: true }) {
       const datum: StepDatum = { key, value, timestamp: start.now() };
       if (this.workflowId !== undefined) datum.originWorkflowId = this.workflowId;
       remembered.push(datum);
+      if (!audited) unaudited.add(datum);
     },
   };
 }
@@ -176,6 +181,7 @@ export function toCounters(stored: Partial<Counters>): Counters {
     rules: withoutPrototype(stored.rules),
     actions: withoutPrototype(stored.actions),
     seen: withoutPrototype(stored.seen),
+    ...(stored.spentUsd !== undefined && { spentUsd: stored.spentUsd }),
   };
 }
 

@@ -1,9 +1,11 @@
 import type { ServerDefinition } from '../server/definition.ts';
 import type { Connection } from '../session/connection.ts';
 import type { Members, Progress } from '../session/wire.ts';
+import { cut } from '../tool/govern-text.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
 import type { ToolResult } from '../tool/tool-result.ts';
 import type { CallResult, FailureKind, Reached, RefusalCode } from './outcome.ts';
+import type { BridgeTool } from './resource-bridge.ts';
 
 /** Who decided about a call: the rules of an agent, or a person by hand. */
 export type Driver = 'rule' | 'person';
@@ -41,9 +43,13 @@ export interface OutboundCall {
 /** A call on its way through the table: what each step has found out for those behind it. */
 export interface CallInProgress {
   readonly call: OutboundCall;
+  /** As they are sent: those of the call, until `validate` has made them what the tool takes. */
+  arguments: OutboundCall['arguments'];
   /** Set by `resolve`. */
   connection?: Connection;
   tool?: RemoteTool;
+  /** Set where the tool is our own and stands for resources of the server. */
+  bridge?: BridgeTool;
   /** Set by `send`: the result as it came. */
   raw?: Members;
   attempts: number;
@@ -72,6 +78,9 @@ export interface CallStep {
   run(call: CallInProgress): Promise<Ended | undefined> | Ended | undefined;
 }
 
+/** A schema may have a long list of what is allowed. */
+const MAX_MESSAGE = 1_000;
+
 export function refuse(code: RefusalCode, message: string): Ended {
-  return { kind: 'refused', code, message };
+  return { kind: 'refused', code, message: cut(message, MAX_MESSAGE) };
 }

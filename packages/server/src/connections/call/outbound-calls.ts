@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { References } from '../../secrets/references.ts';
 import type { ServerDefinition, ServerRef } from '../server/definition.ts';
 import { openerOf } from '../server/literal-credentials.ts';
@@ -39,8 +40,9 @@ export function createOutboundCalls(deps: {
   readonly checkOf: (scope: string) => ((url: string) => Promise<void>) | undefined;
   /** Told of every call. */
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
+  readonly logger: Logger;
 }): OutboundCalls {
-  const { pool, references, clock, limits, checkOf, onCall } = deps;
+  const { pool, references, clock, limits, checkOf, onCall, logger } = deps;
   const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, MadeView>>();
 
   async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
@@ -89,8 +91,16 @@ export function createOutboundCalls(deps: {
   return {
     connection,
     listed,
-    call: call => runCall(steps, call, { clock, onCall: record => onCall(record, call.callFor) }),
+    call: call => runCall(steps, call, { clock, onCall: (record, reason) => note(call, record, reason) }),
   };
+
+  /** A server that is down, or a tool that is not there, is a warning for whoever runs the platform (E-102, platform.md 9.2). */
+  function note({ callFor }: OutboundCall, record: CallRecord, reason: string | undefined): void {
+    onCall(record, callFor);
+    if (reason === undefined) return;
+    const { agentId, conversationId } = callFor;
+    logger.warn('A call of an MCP tool has no answer', { ...record, reason, agentId, conversationId });
+  }
 }
 
 /** A view holds for one list, one definition, and what was accepted. */

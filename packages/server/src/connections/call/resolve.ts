@@ -2,6 +2,7 @@ import type { ServerView } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
 import type { CallFor, CallStep, OutboundCall } from './outbound-call.ts';
+import { bridgeToolOf } from './resource-bridge.ts';
 
 /** Finds what a definition stands for now. */
 export interface Resolver {
@@ -18,6 +19,11 @@ export function createResolveStep(resolver: Resolver): CallStep {
     async run(state) {
       const { call } = state;
       const connection = await resolver.connection(call, call.callFor);
+      const bridge = bridgeToolOf(call.server, call.tool);
+      if (bridge) {
+        Object.assign(state, { connection, bridge, tool: bridge.tool });
+        return undefined;
+      }
       const view = await resolver.view(call.server, connection, call.signal);
       // A person may try a tool by hand that agents do not get.
       const tool = (call.driver === 'person' ? view.known : view.offered).get(call.tool);

@@ -4,6 +4,9 @@ import { SessionError } from '../session/failure.ts';
 import type { CallInProgress, CallStep, Ended, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord } from './outcome.ts';
 
+/** Told of a call, however it ends, and of why it has no answer. */
+export type OnCall = (record: CallRecord, reason: string | undefined) => void;
+
 /**
  * Takes a call through the table and measures it, however it ends. Resolves with what it came to; rejects with the reason of the call's
  * signal, and with what is our own fault.
@@ -11,30 +14,50 @@ import type { CallOutcome, CallRecord } from './outcome.ts';
 export async function runCall(
   steps: readonly CallStep[],
   call: OutboundCall,
-  { clock, onCall }: { readonly clock: Clock; readonly onCall: (record: CallRecord) => void },
+  { clock, onCall }: { readonly clock: Clock; readonly onCall: OnCall },
 ): Promise<CallOutcome> {
   const startedAt = clock.now();
-  const state: CallInProgress = { call, attempts: 0 };
-  let ended: Ended;
+  const state: CallInProgress = { call, arguments: call.arguments, attempts: 0 };
+  const measure = (ended: Ended) => {
+    const record = recordOf(state, ended, clock.now() - startedAt);
+    onCall(record, ended.kind === 'answered' ? undefined : ended.message);
+    return { ...ended, record };
+  };
   try {
-    ended = await passThrough(steps, state);
+    return measure(await passThrough(steps, state));
   } catch (thrown) {
+    if (call.signal.aborted) measure(interrupted(state));
     call.signal.throwIfAborted();
     if (!(thrown instanceof SessionError)) throw thrown;
-    ended = { kind: 'failed', failure: thrown.kind, reached: thrown.reached, message: thrown.message };
+    return measure({
+      kind: 'failed',
+      failure: thrown.kind,
+      reached: thrown.reached,
+      message: thrown.message,
+    });
   }
+}
+
+function interrupted({ attempts }: CallInProgress): Ended {
+  return {
+    kind: 'failed',
+    failure: 'INTERRUPTED',
+    reached: attempts === 0 ? 'no' : 'unknown',
+    message: 'it was cancelled, or its turn is over',
+  };
+}
+
+function recordOf({ call, attempts, raw }: CallInProgress, ended: Ended, ms: number): CallRecord {
   const reached = ended.kind === 'answered' ? 'yes' : ended.kind === 'failed' ? ended.reached : 'no';
-  const record: CallRecord = {
+  return {
     server: formatServerRef(call.server.ref),
     tool: call.tool,
     outcome: wordFor(ended),
     reached,
-    durationMs: Math.max(0, Math.round(clock.now() - startedAt)),
-    attempts: state.attempts,
-    costUsd: reached === 'no' ? undefined : costOf(call.server.cost, state.raw),
+    durationMs: Math.max(0, Math.round(ms)),
+    attempts,
+    costUsd: reached === 'no' ? undefined : costOf(call.server.cost, raw),
   };
-  onCall(record);
-  return { ...ended, record };
 }
 
 async function passThrough(steps: readonly CallStep[], state: CallInProgress): Promise<Ended> {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { SessionError } from '../session/failure.ts';
 import type { CallInProgress, CallStep } from './outbound-call.ts';
+import type { BridgeSend } from './resource-bridge.ts';
 
 export interface SendParts {
   readonly clock: Clock;
@@ -16,7 +17,7 @@ export function createSendStep({ clock }: SendParts): CallStep {
     async run(state) {
       for (;;) {
         try {
-          state.raw = await sendOnce(state);
+          state.raw = await sendOnce(state, clock);
           return undefined;
         } catch (error) {
           const wait = waitBeforeRetry(state, error);
@@ -28,16 +29,19 @@ export function createSendStep({ clock }: SendParts): CallStep {
   };
 }
 
-function sendOnce(state: CallInProgress): Promise<NonNullable<CallInProgress['raw']>> {
+function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<CallInProgress['raw']>> {
   const { call } = state;
   state.attempts += 1;
-  return state.connection!.request({
-    method: 'tools/call',
-    params: { name: call.tool, arguments: call.arguments },
-    timeoutMs: call.server.callTimeoutMs,
-    signal: call.signal,
-    onProgress: call.onProgress,
-  });
+  const until = clock.now() + call.server.callTimeoutMs;
+  const request: BridgeSend = part =>
+    state.connection!.request({
+      ...part,
+      timeoutMs: Math.max(1, until - clock.now()),
+      signal: call.signal,
+      onProgress: call.onProgress,
+    });
+  if (state.bridge) return state.bridge.run(request, state.arguments);
+  return request({ method: 'tools/call', params: { name: call.tool, arguments: state.arguments } });
 }
 
 const MAY_HAVE_ARRIVED = new Set(['TIMEOUT', 'TRANSPORT_ERROR', 'SERVER_UNAVAILABLE']);

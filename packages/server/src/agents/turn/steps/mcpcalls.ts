@@ -1,8 +1,8 @@
 import { MCPCALLS_SCOPE } from '../../../connections/call/outbound-calls.ts';
 import type { ServerDefinition } from '../../../connections/server/definition.ts';
-import { definitionOfMcpcalls } from '../../../connections/server/from-mcpcalls.ts';
-import { PlatformError } from '../../../kernel/errors.ts';
+import { definitionOfMcpcalls, type ReadMcpcalls } from '../../../connections/server/from-mcpcalls.ts';
 import { type McpcallsDocument, mcpcallsDocument } from '../../document/mcpcalls.ts';
+import { registeredServer } from '../../document/registered-server.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { answerTexts } from './http/build-answers.ts';
@@ -10,8 +10,7 @@ import { compileForCheck } from './http/request-template.ts';
 import { compileInstructions, instructionTexts } from './instructions.ts';
 import { listensTo } from './listens-to.ts';
 import { argumentTexts } from './mcp/arguments.ts';
-import { failureOf, makeCall } from './mcp/call.ts';
-import { registeredServer } from './mcp/registered-server.ts';
+import { type CallError, failureOf, makeCall } from './mcp/call.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
 import { turnData } from './turn-data.ts';
@@ -38,17 +37,24 @@ export const mcpcallsStep: StepType = {
     const templates = createTemplateCache(CACHED_TEMPLATES);
     let literal: ServerDefinition | undefined;
 
-    function serverFor({ mcp, references }: StepTools): ServerDefinition {
+    function serverFor({ mcp, references, conversation }: StepTools): ServerDefinition | CallError {
+      const { agentId } = conversation;
       if (!registered) {
-        literal ??= literalServer(document, references);
+        if (literal) return literal;
+        const { definition, warnings } = literalServer(document, references);
+        for (const warning of warnings) mcp.warn(warning, agentId);
+        literal = definition;
         return literal;
       }
       const definition = mcp.registered(registered.ref);
       if (definition) return registered.narrow(definition);
-      throw new PlatformError(
-        'unavailable',
-        `there is no server ${registered.ref.scope}/${registered.ref.name}; add it with \`npx patchbay servers add ${registered.ref.name}\`.`,
-      );
+      const { scope, name } = registered.ref;
+      mcp.warn(`Rules call a tool of the server ${scope}/${name}, which is not registered`, agentId);
+      return {
+        code: 'SERVER_UNAVAILABLE',
+        message: `there is no server ${scope}/${name}; it is added with \`npx patchbay servers add ${name}\``,
+        sent: false,
+      };
     }
 
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
@@ -73,8 +79,8 @@ export const mcpcallsStep: StepType = {
 function literalServer(
   document: McpcallsDocument,
   texts: Pick<StepTools['references'], 'compile'>,
-): ServerDefinition {
-  return definitionOfMcpcalls(document, { scope: MCPCALLS_SCOPE, when: 'loading', texts }).definition;
+): ReadMcpcalls {
+  return definitionOfMcpcalls(document, { scope: MCPCALLS_SCOPE, when: 'loading', texts });
 }
 
 function* textsOf({ mcpCalls }: McpcallsDocument): Generator<PlacedText> {

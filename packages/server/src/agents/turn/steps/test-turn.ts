@@ -84,6 +84,7 @@ export function testTools(
     mcp: {
       call: () => Promise.reject(new Error('Nothing is called in this test.')),
       registered: () => undefined,
+      warn: () => undefined,
     },
     conversation: {
       conversationId,

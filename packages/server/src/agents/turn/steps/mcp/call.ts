@@ -1,5 +1,6 @@
-import type { CallOutcome } from '../../../../connections/call/outcome.ts';
+import type { CallOutcome, CallRecord } from '../../../../connections/call/outcome.ts';
 import type { ServerDefinition } from '../../../../connections/server/definition.ts';
+import { storable } from '../../../../connections/tool/json-value.ts';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import type { McpCall } from '../../../document/mcpcalls.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
@@ -22,7 +23,8 @@ export interface CallTurn {
   readonly tools: StepTools;
   readonly templates: TemplateCache;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly server: ServerDefinition;
+  /** Or why there is none. */
+  readonly server: ServerDefinition | CallError;
 }
 
 /** What the instructions behind a call take its outcome for (platform.md 9.2). */
@@ -41,15 +43,22 @@ export interface CallError {
   readonly sent: boolean;
 }
 
+/** What a call came to for the rest of the turn. */
+interface Shown {
+  readonly error: CallError | undefined;
+  /** There is nobody to call: a warning, and nothing that ends a turn (E-102, platform.md 9.2). */
+  readonly isAbsent: boolean;
+}
+
 /**
  * Makes a call and puts what it came to where templates, rules and instructions find it. Answers with what kept it from being answered well;
- * `undefined` when nothing did, and when there is no such tool (platform.md 9.2).
+ * `undefined` when nothing did, and when there was nobody to call.
  */
 export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<CallError | undefined> {
   const { call } = prepared;
   const { memory } = turn;
   await instruct(prepared.before, turn);
-  const failed = show(call, turn, await callOnce(call, turn));
+  const { error: failed, isAbsent } = show(call, turn, await callOnce(call, turn));
   const status = failed ? FAILED : ANSWERED;
   await instruct(
     prepared.after.filter(
@@ -60,15 +69,17 @@ export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<
   if (call.postResponse) await inSlices(buildAnswers(call.postResponse, status, turn), turn.tools.budget);
   const name = call.responseObjectName;
   for (const key of [`${name}Error`, `${name}Note`, ...(call.saveResponse ? [name] : [])]) {
-    if (memory.mcpCalls[key] !== undefined) memory.remember(`mcpCalls:${key}`, memory.mcpCalls[key]);
+    if (memory.mcpCalls[key] === undefined) continue;
+    memory.remember(`mcpCalls:${key}`, memory.mcpCalls[key], { audited: key !== name });
   }
-  return failed;
+  return isAbsent ? undefined : failed;
 }
 
 /** Once, whatever happens to this node; again only where the configuration says that it may be repeated. */
 async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | CallError> {
-  const { tools, server } = turn;
+  const { tools, server, memory } = turn;
   const { agentId, conversationId, userId } = tools.conversation;
+  if ('code' in server) return server;
   let filled: unknown;
   try {
     filled = await fillArguments(call.toolArguments, turn);
@@ -81,6 +92,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       sent: false,
     };
   }
+  const { spentUsd = 0 } = memory.counters;
   const run = () =>
     tools.mcp.call({
       server,
@@ -89,6 +101,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       driver: 'rule',
       callFor: { agentId, conversationId, userId },
       retry: call.retry,
+      budget: tools.callBudgetUsd === undefined ? undefined : { limitUsd: tools.callBudgetUsd, spentUsd },
       signal: tools.signal,
     });
   const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
@@ -103,18 +116,14 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
 }
 
 /** Puts an outcome where the turn's data has it. */
-function show(
-  call: McpCall,
-  { memory, tools }: CallTurn,
-  outcome: CallOutcome | CallError,
-): CallError | undefined {
+function show(call: McpCall, { memory, tools }: CallTurn, outcome: CallOutcome | CallError): Shown {
   const { mcpCalls } = memory;
   const name = call.responseObjectName;
   for (const suffix of ['', 'Error', 'Note']) delete mcpCalls[`${name}${suffix}`];
-  if ('record' in outcome) memory.remember(`mcpCalls:${call.name}:call`, outcome.record);
+  if ('record' in outcome) measure(call, memory, outcome.record);
   const error = errorOf(outcome);
   if (error) mcpCalls[`${name}Error`] = error;
-  if (!('kind' in outcome) || outcome.kind !== 'answered') return isAbsent(outcome) ? undefined : error;
+  if (!('kind' in outcome) || outcome.kind !== 'answered') return { error, isAbsent: isAbsent(error!) };
   const { value, cut, outside, suspicious, isError } = outcome.result;
   tools.budget.work(JSON.stringify(value).length / CHARACTERS_A_STEP);
   if (!isError) mcpCalls[name] = value;
@@ -125,7 +134,14 @@ function show(
       : []),
   ];
   if (notes.length > 0) mcpCalls[`${name}Note`] = notes.join(' ');
-  return error;
+  return { error, isAbsent: false };
+}
+
+/** What a call cost stays on its step, and what all of them cost on the conversation (W-104). */
+function measure({ name }: McpCall, memory: TurnMemory, record: CallRecord): void {
+  const { counters } = memory;
+  memory.remember(`mcpCalls:${name}:call`, record);
+  if (typeof record.costUsd === 'number') counters.spentUsd = (counters.spentUsd ?? 0) + record.costUsd;
 }
 
 function errorOf(outcome: CallOutcome | CallError): CallError | undefined {
@@ -142,13 +158,15 @@ function errorOf(outcome: CallOutcome | CallError): CallError | undefined {
   }
 }
 
-/** A tool that is not there, or left out, is a warning and no failure (platform.md 9.2). */
-function isAbsent(outcome: CallOutcome | CallError): boolean {
-  return 'kind' in outcome && outcome.kind === 'failed' && outcome.failure === 'TOOL_NOT_FOUND';
+const ABSENT = new Set(['TOOL_NOT_FOUND', 'SERVER_UNAVAILABLE', 'AUTHENTICATION_FAILED']);
+
+/** A server that is down, and a tool that is not there or left out. */
+function isAbsent({ code, sent }: CallError): boolean {
+  return !sent && ABSENT.has(code);
 }
 
 function cutError(text: string): string {
-  return text.length > MAX_ERROR ? text.slice(0, MAX_ERROR) : text;
+  return storable(text.slice(0, MAX_ERROR));
 }
 
 async function instruct(instructions: readonly Instruction[], turn: CallTurn): Promise<void> {

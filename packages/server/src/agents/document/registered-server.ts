@@ -1,6 +1,6 @@
-import type { ServerDefinition, ServerRef } from '../../../../connections/server/definition.ts';
-import { PlatformError } from '../../../../kernel/errors.ts';
-import type { McpcallsDocument } from '../../../document/mcpcalls.ts';
+import type { ServerDefinition, ServerRef } from '../../connections/server/definition.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import type { McpcallsDocument } from './mcpcalls.ts';
 
 const PREFIX = 'patchbay:servers/';
 const NAMED = /^(?:([A-Za-z0-9_-]{1,64})\/)?([A-Za-z0-9_-]{1,64})$/;
