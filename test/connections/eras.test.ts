@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startModernServer } from './servers/modern-server.ts';
 import { startEverything } from './servers/npm-server.ts';
+import { DISCOVERED, INITIALIZED, startScriptedServer } from './servers/scripted-server.ts';
 import { httpEndpoint, testPool } from './test-pool.ts';
 
 const call = (name: string, args: Record<string, unknown>) => ({
@@ -29,6 +30,27 @@ describe('A server is spoken to in the newest revision it knows', () => {
       content: [{ type: 'text', text: 'Echo: hi' }],
     });
   });
+
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'which is the one that the server names: %s (A-05)',
+    async protocolVersion => {
+      await using server = await startScriptedServer(({ method }) => {
+        if (method === 'server/discover') return { error: { code: -32601, message: 'no such method' } };
+        return { result: method === 'initialize' ? { ...INITIALIZED, protocolVersion } : { tools: [] } };
+      });
+      await using pool = testPool();
+      const connection = pool.connection({
+        endpoint: httpEndpoint(server.url),
+        scope: 'test',
+        connectTimeoutMs: 5_000,
+      });
+      await connection.ready();
+      expect(connection.facts).toMatchObject({ era: 'legacy', protocolVersion });
+      const last = server.heard.at(-1)!;
+      expect(last.headers['mcp-protocol-version']).toBe(protocolVersion);
+      expect(last.params).toEqual({});
+    },
+  );
 
   it('over HTTP+SSE, where it has nothing else', async () => {
     await using server = await startEverything('sse');
@@ -59,5 +81,37 @@ describe('A server is spoken to in the newest revision it knows', () => {
     expect(connection.facts).toMatchObject({ era: 'modern', protocolVersion: '2026-07-28' });
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'counted to 3' }] });
     expect(progress).toEqual([1, 2, 3]);
+  });
+
+  it('which is remembered, and found out again when it turns out wrong (A-10)', async () => {
+    let modern = false;
+    await using server = await startScriptedServer(({ method }) => {
+      if (method === 'tools/list') return { result: { tools: [] } };
+      if (method === 'server/discover' && modern) return { result: DISCOVERED };
+      if (method === 'initialize' && !modern) return { result: INITIALIZED };
+      const error = { code: modern ? -32022 : -32601, message: 'no', data: { supported: ['2026-07-28'] } };
+      return { status: modern ? 400 : 200, error };
+    });
+    await using pool = testPool();
+    const openings: string[][] = [];
+    for (let connects = 0; connects < 4; connects++) {
+      modern = connects > 1;
+      const before = server.heard.length;
+      const connection = pool.connection({
+        endpoint: httpEndpoint(server.url),
+        scope: 'test',
+        connectTimeoutMs: 5_000,
+      });
+      await connection.ready();
+      await pool.drop(connection);
+      const heard = server.heard.slice(before).map(({ method }) => method);
+      openings.push(heard.filter(method => !method.startsWith('notifications/') && method !== 'tools/list'));
+    }
+    expect(openings).toEqual([
+      ['server/discover', 'initialize'],
+      ['initialize'],
+      ['initialize', 'server/discover'],
+      ['server/discover'],
+    ]);
   });
 });

@@ -5,7 +5,8 @@ import { type Check, compare, type Demands, type Results, readBaseline } from '.
 import { startForwarder } from './forwarder.ts';
 import { type Door, runNode, type Verdict } from './judge.ts';
 
-const SUITE = join(import.meta.dirname, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+export const SUITE_FOLDER = join(import.meta.dirname, 'node_modules/@modelcontextprotocol/conformance');
+export const SUITE = join(SUITE_FOLDER, 'dist/index.js');
 
 /** Frozen sets of the pinned suite, one an era. */
 export const REQUIREMENT_SETS = ['2025-11-25', '2026-07-28'] as const;
@@ -82,7 +83,8 @@ async function readResults(output: string): Promise<Results> {
   return results;
 }
 
-function summarise(results: Results): string {
+/** How many scenarios and checks of a run hold, in a few words. */
+export function summarise(results: Results): string {
   const checks = [...results.values()].flat();
   const count = (status: string) => checks.filter(check => check.status === status).length;
   const whole = [...results.values()].filter(list => list.every(check => check.status !== 'FAILURE')).length;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestPlatform } from '@patchbay/testing/platform';
+import { judgeClient } from './client/judge-client.ts';
 import { STOCK_CLIENTS } from './clients/clients.ts';
 import { judgeStockClient } from './clients/judge-stock-client.ts';
 import { judgeConformance, REQUIREMENT_SETS } from './conformance.ts';
@@ -9,7 +10,7 @@ import { ERAS, type Era, judgeInspector } from './inspector.ts';
 import { installPinned } from './install-pinned.ts';
 import type { Door, Verdict } from './judge.ts';
 
-const HELP = `Lets stock MCP clients and the official conformance suite judge both doors.
+const HELP = `Lets stock MCP clients and the official conformance suite judge both doors, and the suite the pool of connections to other servers.
 
   node test/judges/run.ts                      boots a platform of its own and judges it
   node test/judges/run.ts --url http://127.0.0.1:7070 --operator-key oag_... --agent-key oag_...
@@ -55,7 +56,7 @@ async function judgeAll(): Promise<boolean> {
   return failed === 0;
 }
 
-/** Every judge at every door, one after the other: they would slow each other into their time limits. */
+/** Every judge at every door, and of the pool, one after the other: they would slow each other into their time limits. */
 function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
   const doors = [judged.operator, judged.agent];
   return [
@@ -68,6 +69,7 @@ function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
         name => () => judgeStockClient(client, { door: judged[name], operator: judged.operator }),
       ),
     ),
+    ...REQUIREMENT_SETS.map(set => () => judgeClient(set)),
   ];
 }
 

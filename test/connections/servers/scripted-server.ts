@@ -72,3 +72,10 @@ export const DISCOVERED = {
   ttlMs: 0,
   cacheScope: 'private',
 };
+
+/** What a server of the older eras says of itself. */
+export const INITIALIZED = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'scripted', version: '1.0.0' },
+};

@@ -1,14 +1,16 @@
-/** What a server said when it refused a credential. */
-export interface Refusal {
-  readonly status: 401 | 403;
-  /** The `WWW-Authenticate` header; the server wrote it. */
-  readonly challenge: string | undefined;
-}
-
 /** A request as a credential sees it. */
 export interface CredentialTarget {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
+}
+
+/** What a server answered to a request that carried a credential. */
+export interface CredentialAnswer {
+  readonly status: number;
+  /** Names in lower case; the server wrote it all. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** What the request carried: `headers` may give something else by now. */
+  readonly shown: Readonly<Record<string, string>>;
 }
 
 /**
@@ -16,13 +18,13 @@ export interface CredentialTarget {
  * into headers and nowhere else.
  */
 export interface Credential {
-  /** Headers for one request. Rejects with a `SessionError` of kind `AUTHENTICATION_FAILED` when there is nothing to show. */
+  /** Headers for one request, by names in lower case; none while there is nothing to show. Rejects with a `SessionError` of kind `AUTHENTICATION_FAILED`. */
   headers(target: CredentialTarget): Promise<Readonly<Record<string, string>>>;
   /**
    * Told that a request was refused before it was executed (401, 403). True when it may be sent once more with what `headers` gives now
-   * (W-79, A-181).
+   * (W-79, A-181). Rejects as `headers` does.
    */
-  refused(refusal: Refusal): Promise<boolean>;
-  /** Told the headers of every answer, by their names in lower case: some carry what the next request needs. */
-  answered?(headers: Readonly<Record<string, string | string[] | undefined>>): void;
+  refused(answer: CredentialAnswer): Promise<boolean>;
+  /** Told every answer, before `refused`: some carry what the next request needs. */
+  answered?(answer: CredentialAnswer): void;
 }

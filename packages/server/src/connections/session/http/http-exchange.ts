@@ -1,5 +1,5 @@
 import type { DirectAnswer, SafeFetch } from '../../../kernel/safe-fetch.ts';
-import type { Credential, CredentialTarget } from '../../credential/credential.ts';
+import type { Credential, CredentialAnswer, CredentialTarget } from '../../credential/credential.ts';
 import type { HttpEndpoint } from '../endpoint.ts';
 import { SessionError, sessionError } from '../failure.ts';
 import { HttpRefusal } from './http-refusal.ts';
@@ -34,20 +34,25 @@ export function createHttpExchange(parts: {
   readonly fetch: SafeFetch;
 }): HttpExchange {
   const { endpoint, credential, fetch } = parts;
+  // In lower case like all others: of two with the same name the later one counts, and not both.
+  const fixed = Object.fromEntries(
+    Object.entries(endpoint.headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 
-  async function once({ method, headers, body, signal }: HttpRequest, url: URL): Promise<DirectAnswer> {
-    const shown = credential && (await credential.headers({ method, url }));
+  async function once(
+    { method, headers, body, signal }: HttpRequest,
+    url: URL,
+    shown: CredentialAnswer['shown'],
+  ): Promise<DirectAnswer> {
     try {
-      const answer = await fetch.request(url, {
+      return await fetch.request(url, {
         hostFrom: endpoint.hostFrom,
         insecureTls: endpoint.insecureTls,
         method,
-        headers: { ...endpoint.headers, ...headers, ...shown },
+        headers: { ...fixed, ...headers, ...shown },
         body,
         signal,
       });
-      credential?.answered?.(answer.headers);
-      return answer;
     } catch (thrown) {
       throw signal.aborted ? signal.reason : sessionError(thrown);
     }
@@ -56,8 +61,10 @@ export function createHttpExchange(parts: {
   return async request => {
     let { url } = request;
     for (let redirects = 0, refusals = 0; ; ) {
-      const answer = await once(request, url);
-      const { status } = answer;
+      const shown = (await credential?.headers({ method: request.method, url })) ?? {};
+      const answer = await once(request, url, shown);
+      const { status, headers } = answer;
+      credential?.answered?.({ status, headers, shown });
       if (status >= 200 && status < 300) return answer;
       const moved = movedTo(answer, url);
       if (moved && redirects++ < MAX_REDIRECTS) {
@@ -67,8 +74,7 @@ export function createHttpExchange(parts: {
       }
       const text = await readText(answer.body, { maxBytes: MAX_ERROR_BYTES, tooLarge }).catch(() => '');
       if ((status === 401 || status === 403) && credential && refusals++ < MAX_REFUSALS) {
-        const challenge = one(answer.headers['www-authenticate']);
-        if (await credential.refused({ status, challenge })) continue;
+        if (await credential.refused({ status, headers, shown })) continue;
       }
       throw new HttpRefusal(status, text, request.inSession);
     }
