@@ -103,7 +103,7 @@ describe('A server is spoken to in the newest revision it knows', () => {
         connectTimeoutMs: 5_000,
       });
       await connection.ready();
-      await pool.drop(connection);
+      await pool.retire(connection);
       const heard = server.heard.slice(before).map(({ method }) => method);
       openings.push(heard.filter(method => !method.startsWith('notifications/') && method !== 'tools/list'));
     }

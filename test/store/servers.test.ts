@@ -2,6 +2,7 @@ import { engines, openTestStore } from '@patchbay/testing/stores';
 import { describe, expect, it } from 'vitest';
 import type { HeardEvent } from '../../packages/server/src/kernel/events.ts';
 import {
+  type AcceptedTool,
   acceptTools,
   countServers,
   deleteServer,
@@ -56,11 +57,19 @@ describe.each(engines)('stored servers on %s', engine => {
       { instance: 'default', name: 'b' },
     ] as const;
     await store.commit(db => insertServer(db, { ...a, options: {}, ...NEW }));
-    await store.commit(db => acceptTools(db, a, [tool('two', '1'), tool('one', '1')]));
-    await store.commit(db => acceptTools(db, b, [tool('one', '1')]));
-    await store.commit(db => acceptTools(db, a, [tool('one', '2')]));
+    const accept = (of: typeof a | typeof b, tools: AcceptedTool[], replace = false) =>
+      store.commit(db => acceptTools(db, of, tools, { replace }));
+    await accept(a, [tool('two', '1'), tool('one', '1')]);
+    await accept(b, [tool('one', '1')]);
+    await accept(a, [tool('one', '2')]);
+    expect(await listAcceptedTools(store.db, a)).toEqual([tool('one', '1'), tool('two', '1')]);
+    await accept(a, [tool('one', '2')], true);
     expect(await listAcceptedTools(store.db, a)).toEqual([tool('one', '2'), tool('two', '1')]);
     await store.commit(db => deleteServer(db, a));
+    expect(await listAcceptedTools(store.db, a)).toEqual([]);
+    // A node that heard late of the removal.
+    await accept(a, [tool('one', '1')]);
+    await store.commit(db => insertServer(db, { ...a, options: {}, ...NEW }));
     expect(await listAcceptedTools(store.db, a)).toEqual([]);
     expect(await listAcceptedTools(store.db, b)).toHaveLength(1);
   });

@@ -39,6 +39,7 @@ import { createUsers, type Users } from './auth/user/users.ts';
 import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
+import type { ServerRef } from './connections/server/definition.ts';
 import { createLiveServers, type LiveServers } from './connections/server/live-servers.ts';
 import { type ConfiguredInstances, createRegistry, type Registry } from './connections/server/registry.ts';
 import { createPool } from './connections/session/pool.ts';
@@ -214,10 +215,11 @@ export async function createPlatform(
     maxProgramMib: config.connections.maxProgramMib,
   });
   undo.use(programs);
+  const random = () => randomInt(2 ** 32) / 2 ** 32;
   const pool = createPool({
     fetch,
     clock,
-    random: () => randomInt(2 ** 32) / 2 ** 32,
+    random,
     logger: part('connections'),
     version,
     startProgram: async endpoint =>
@@ -234,21 +236,20 @@ export async function createPlatform(
     logger: part('servers'),
   });
   undo.defer(() => registry.close());
+  const registeredNow = (ref: ServerRef) => registry.find(ref)?.definition;
   const accepted = createAcceptedTools({ store, clock });
   const outboundCalls = createOutboundCalls({
-    ...{ pool, references, clock },
-    limits: { callsPerMinute: config.connections.callsPerMinute },
-    checkOf: registry.checkOf,
-    acceptedOf: accepted.of,
-    onCall: metrics.outboundCall,
+    ...{ pool, references, clock, accepted },
     logger: part('connections'),
+    limits: { callsPerMinute: config.connections.callsPerMinute },
+    registered: registeredNow,
+    checkOf: registry.checkOf,
+    onCall: metrics.outboundCall,
   });
   const servers = createLiveServers({
-    ...{ registry, accepted, store, clock },
+    ...{ registry, accepted, pool, store, clock, random },
     calls: outboundCalls,
     logger: part('servers'),
-    stderrOf: pool.stderrOf,
-    drop: pool.drop,
     onTools: metrics.serverTools,
   });
   undo.defer(() => servers.close());
@@ -270,7 +271,7 @@ export async function createPlatform(
     fetch,
     mcp: {
       call: outboundCalls.call,
-      registered: ref => registry.find(ref)?.definition,
+      registered: registeredNow,
       warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
     },
     onStored: recordTurn,

@@ -27,7 +27,11 @@ export interface Metrics {
     readonly costUsd: number | 'unknown' | undefined;
   }): void;
   /** How many tools a registered MCP server offers now; 0 while it is down (W-106 to W-109). */
-  serverTools(tools: { readonly mcp: string; readonly server: string; readonly count: number }): void;
+  serverTools(tools: {
+    readonly mcp: string;
+    readonly server: string;
+    readonly count: number | undefined;
+  }): void;
   /** A run of a job of the table. */
   job(kind: string, outcome: JobOutcome): void;
   /** Prometheus text; asks the database what is there now. */
@@ -152,7 +156,8 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
       outboundSeconds.observe({ server }, durationMs / 1000);
       if (typeof costUsd === 'number') outboundUsd.inc({ server }, costUsd);
     },
-    serverTools: ({ mcp, server, count }) => serverTools.set({ mcp, server }, count),
+    serverTools: ({ mcp, server, count }) =>
+      count === undefined ? serverTools.remove({ mcp, server }) : serverTools.set({ mcp, server }, count),
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
     render: () => registry.metrics(),
     contentType: registry.contentType,

@@ -33,6 +33,8 @@ export interface OutboundCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly driver: Driver;
   readonly callFor: CallFor;
+  /** Calls with the same object are of one turn: all go by the tools as the first of them found them (W-21). */
+  readonly turn?: object | undefined;
   readonly retry?: RetryPolicy | undefined;
   /** US dollars the conversation may spend on calls, and has spent. */
   readonly budget?: { readonly limitUsd: number; readonly spentUsd: number } | undefined;
@@ -50,6 +52,8 @@ export interface CallInProgress {
   tool?: RemoteTool;
   /** Set where the tool is our own and stands for resources of the server. */
   bridge?: BridgeTool;
+  /** Does the tool only read, as far as that is believed (`ServerView.onlyReads`)? */
+  onlyReads?: boolean;
   /** Set by `send`: the result as it came. */
   raw?: Members;
   attempts: number;

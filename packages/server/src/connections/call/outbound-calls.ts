@@ -2,28 +2,32 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { References } from '../../secrets/references.ts';
-import type { ServerDefinition, ServerRef } from '../server/definition.ts';
+import type { AcceptedTools } from '../server/accepted-tools.ts';
+import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
 import { openerOf } from '../server/literal-credentials.ts';
 import { resolveEndpoint } from '../server/resolve-endpoint.ts';
 import { type ServerView, viewOf } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
-import type { Pool } from '../session/pool.ts';
+import type { ConnectRequest, Pool } from '../session/pool.ts';
 import type { ToolSnapshot } from '../tool/pinned-tools.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
-import type { CallOutcome, CallRecord } from './outcome.ts';
+import type { CallOutcome, CallRecord, FailureKind } from './outcome.ts';
 import { runCall } from './run-call.ts';
 import { callSteps } from './steps.ts';
 
-/** Scope of the servers that documents of agents name by their address. */
-export const MCPCALLS_SCOPE = 'mcpcalls';
+/** Scope of the servers that documents of agents name by their address. No instance can be called so. */
+export const MCPCALLS_SCOPE = '_mcpcalls';
 
 /** The one way out to tools of other servers. */
 export interface OutboundCalls {
   /** Resolves with what the call came to; rejects with the reason of its signal. */
   call(call: OutboundCall): Promise<CallOutcome>;
-  /** The connection a definition stands for now. Rejects with a `SessionError` when its credentials cannot be had. */
+  /**
+   * The connection a definition stands for now: a registered server is where it is registered to be, whatever the definition says. Rejects with a
+   * `SessionError` when its credentials cannot be had, and when it was removed.
+   */
   connection(server: ServerDefinition, callFor: CallFor): Promise<Connection>;
   /** The tools as they were listed last; `undefined` before the first time. */
   listed(server: ServerDefinition, connection: Connection): ServerView | undefined;
@@ -33,58 +37,112 @@ export function createOutboundCalls(deps: {
   readonly pool: Pool;
   readonly references: Pick<References, 'compile' | 'resolve'>;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly limits: BudgetLimits;
-  /** What was accepted of a server's tools. */
-  readonly acceptedOf: (ref: ServerRef) => ReadonlyMap<string, ToolSnapshot> | undefined;
+  readonly accepted: Pick<AcceptedTools, 'of' | 'first'>;
+  /** A registered server as it is defined now. */
+  readonly registered: (ref: ServerRef) => ServerDefinition | undefined;
   /** Asked with the address before every connection; `undefined` where nobody checks (W-63). */
   readonly checkOf: (scope: string) => ((url: string) => Promise<void>) | undefined;
   /** Told of every call. */
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
-  readonly logger: Logger;
 }): OutboundCalls {
-  const { pool, references, clock, limits, checkOf, onCall, logger } = deps;
+  const { pool, references, clock, logger, limits, accepted, registered, checkOf, onCall } = deps;
   const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, MadeView>>();
+  /** By turn and connection: the lists that the turn goes by (W-21). */
+  const turns = new WeakMap<object, Map<Connection, ToolList>>();
+  /** What the definitions of documents stood for last. */
+  const literal = new WeakMap<ServerDefinition, Connection>();
 
   async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
-    const { scope } = server.ref;
-    const endpoint = await resolveEndpoint(server, references, { agentId: opensFor(server, callFor) }).catch(
-      credentialsMissing,
+    const isLiteral = isInDocument(server.ref);
+    const now = isLiteral ? server : registered(server.ref);
+    if (!now) throw removed(server.ref);
+    const endpoint = await resolveEndpoint(now, references, { agentId: opensFor(now, callFor) }).catch(
+      refusedAs('AUTHENTICATION_FAILED'),
     );
-    const check = endpoint.kind === 'http' ? checkOf(scope) : undefined;
-    return pool.connection({
-      ...{ endpoint, scope },
-      owner: ownerOf(server, callFor),
-      connectTimeoutMs: server.connectTimeoutMs,
-      ...(check && endpoint.kind === 'http' && { check: () => check(endpoint.url) }),
+    // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
+    if (!isLiteral && registered(server.ref) !== now) return connection(server, callFor);
+    const check = endpoint.kind === 'http' ? checkOf(now.ref.scope) : undefined;
+    const found = pool.connection({
+      ...{ endpoint, scope: now.ref.scope, connectTimeoutMs: now.connectTimeoutMs },
+      owner: ownerOf(now, callFor),
+      ...(check &&
+        endpoint.kind === 'http' && {
+          check: () => check(endpoint.url).catch(refusedAs('SERVER_UNAVAILABLE')),
+        }),
     });
+    if (isLiteral) {
+      const before = literal.get(server);
+      literal.set(server, found);
+      // Its credential is another now (attack 20).
+      if (before) void pool.retire(before, found);
+    }
+    return found;
+  }
+
+  function toolListOf(server: ServerDefinition, from: Connection): ToolList | undefined {
+    const { listed: tools, mirrorsArguments } = from;
+    return tools && { tools, mirrorsArguments, accepted: accepted.of(server.ref) };
+  }
+
+  function viewOfList(server: ServerDefinition, list: ToolList): ServerView {
+    let ofList = views.get(list.tools);
+    if (!ofList) {
+      ofList = new WeakMap();
+      views.set(list.tools, ofList);
+    }
+    const made = ofList.get(server);
+    if (made && made.accepted === list.accepted) return made.view;
+    const view = viewOf(server, list.tools, list);
+    ofList.set(server, { view, accepted: list.accepted });
+    return view;
   }
 
   function listed(server: ServerDefinition, from: Connection): ServerView | undefined {
-    const list = from.listed;
-    if (!list) return undefined;
-    let ofList = views.get(list);
-    if (!ofList) {
-      ofList = new WeakMap();
-      views.set(list, ofList);
+    const list = toolListOf(server, from);
+    return list && viewOfList(server, list);
+  }
+
+  /** The list as it is now, with what was accepted of it. */
+  async function freshList({ server, signal }: OutboundCall, from: Connection): Promise<ToolList> {
+    if (!from.facts) {
+      // A server that comes back may have other tools. One that does not is told of when the call is sent.
+      await from.ready(signal).catch(error => {
+        if (!from.listed || signal.aborted) throw error;
+      });
     }
-    const accepted = deps.acceptedOf(server.ref);
-    const made = ofList.get(server);
-    if (made && made.accepted === accepted) return made.view;
-    const mirrorsArguments = server.transport.kind === 'http' && from.facts?.era === 'modern';
-    const view = viewOf(server, list, { mirrorsArguments, accepted });
-    ofList.set(server, { view, accepted });
-    return view;
+    if (!isInDocument(server.ref)) {
+      const { known } = listed(server, from)!;
+      await accepted.first(server.ref, [...known.values()]).catch(error =>
+        logger.error('What was accepted of an MCP server cannot be read', {
+          server: formatServerRef(server.ref),
+          error,
+        }),
+      );
+    }
+    return toolListOf(server, from)!;
+  }
+
+  /** Calls of one turn go by the list that the first of them has found. */
+  async function listFor(call: OutboundCall, from: Connection): Promise<ToolList> {
+    if (!call.turn) return freshList(call, from);
+    let lists = turns.get(call.turn);
+    if (!lists) {
+      lists = new Map();
+      turns.set(call.turn, lists);
+    }
+    const list = lists.get(from) ?? (await freshList(call, from));
+    lists.set(from, list);
+    return list;
   }
 
   const steps = callSteps({
     clock,
     limits,
     resolver: {
-      connection: (call, callFor) => connection(call.server, callFor),
-      async view(server, from, signal) {
-        if (!from.listed) await from.ready(signal);
-        return listed(server, from)!;
-      },
+      connection: call => connection(call.server, call.callFor),
+      view: async (call, from) => viewOfList(call.server, await listFor(call, from)),
     },
   });
 
@@ -103,23 +161,46 @@ export function createOutboundCalls(deps: {
   }
 }
 
+/** A list as a server sent it, and what goes with it. */
+interface ToolList {
+  readonly tools: readonly unknown[];
+  readonly mirrorsArguments: boolean;
+  readonly accepted: ReadonlyMap<string, ToolSnapshot> | undefined;
+}
+
 /** A view holds for one list, one definition, and what was accepted. */
 interface MadeView {
   readonly view: ServerView;
   readonly accepted: ReadonlyMap<string, ToolSnapshot> | undefined;
 }
 
+function isInDocument({ scope }: ServerRef): boolean {
+  return scope === MCPCALLS_SCOPE;
+}
+
+function removed(ref: ServerRef): SessionError {
+  return new SessionError('SERVER_UNAVAILABLE', 'no', `there is no server ${formatServerRef(ref)} any more`);
+}
+
 /** For whom the secrets of a definition are opened: a registered server has its own, one of an agent's documents those of the agent. */
 function opensFor({ ref }: ServerDefinition, { agentId }: CallFor): string {
-  return agentId !== undefined && ref.scope === MCPCALLS_SCOPE ? agentId : openerOf(ref);
+  return agentId !== undefined && isInDocument(ref) ? agentId : openerOf(ref);
 }
 
-function ownerOf({ transport }: ServerDefinition, { userId, conversationId }: CallFor): string | undefined {
+function ownerOf(
+  { ref, transport }: ServerDefinition,
+  { userId, conversationId }: CallFor,
+): ConnectRequest['owner'] {
   if (transport.kind !== 'stdio' || transport.isolation === 'shared') return undefined;
-  return transport.isolation === 'person' ? `person ${userId}` : `conversation ${conversationId ?? userId}`;
+  const isOfConversation = transport.isolation === 'conversation' && conversationId !== undefined;
+  const who = isOfConversation ? `conversation ${conversationId}` : `person ${userId}`;
+  return { server: formatServerRef(ref), who };
 }
 
-function credentialsMissing(thrown: unknown): never {
-  if (!(thrown instanceof PlatformError)) throw thrown;
-  throw new SessionError('AUTHENTICATION_FAILED', 'no', thrown.message, { cause: thrown });
+/** A refusal, whose sentence is for people, as a failure of that kind: nothing has been sent. */
+function refusedAs(kind: FailureKind): (thrown: unknown) => never {
+  return thrown => {
+    if (!(thrown instanceof PlatformError)) throw thrown;
+    throw new SessionError(kind, 'no', thrown.message, { cause: thrown });
+  };
 }

@@ -7,12 +7,12 @@ import { type CallStep, refuse } from './outbound-call.ts';
  */
 export const policyStep: CallStep = {
   name: 'policy',
-  run({ call, tool }) {
-    if (call.driver === 'person' || !needsApproval(call.server.gated, readAnnotations(tool!)))
+  run({ call, tool, onlyReads = readAnnotations(tool!).readOnly }) {
+    if (call.driver === 'person' || !needsApproval(call.server.gated, { readOnly: onlyReads }))
       return undefined;
     return refuse(
       'DENIED',
-      `DENIED: a person must approve calls of "${call.tool}", which does not say that it only reads, and a rule cannot wait for one; "gated": false in the definition of the server lets rules call it`,
+      `DENIED: a person must approve calls of "${call.tool}", which does not say that it only reads or did not when it was accepted, and a rule cannot wait for one; "gated": false in the definition of the server lets rules call it`,
     );
   },
 };

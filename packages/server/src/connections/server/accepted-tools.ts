@@ -7,21 +7,19 @@ import { formatServerRef, type ServerRef } from './definition.ts';
 
 /** What people have accepted of each registered server's tools; kept in the store, and read when it is another (field-reports 2.22). */
 export interface AcceptedTools {
-  /** By the server's own names; another map after every change. `undefined` before it was read, and for a server of which nothing was accepted. */
+  /** By the server's own names; another map after every change. `undefined` while it is not known what was accepted, or that nothing was. */
   of(ref: ServerRef): ReadonlyMap<string, ToolSnapshot> | undefined;
-  /** Reads it again. */
+  /** Reads it again. Not known any more when this rejects. */
   read(ref: ServerRef): Promise<void>;
-  /**
-   * Takes tools for accepted as they are. Who adds a server accepts what it offers then, so the first list is accepted by itself, once:
-   * `onlyFirst` does nothing where something was accepted before.
-   */
-  accept(
-    ref: ServerRef,
-    tools: readonly RemoteTool[],
-    options: { readonly by: string; readonly onlyFirst: boolean },
-  ): Promise<void>;
+  /** Who adds a server accepts what it offers then: takes these tools for accepted where nothing was before, on whichever node. */
+  first(ref: ServerRef, tools: readonly RemoteTool[]): Promise<void>;
+  /** Takes tools for accepted as they are, in the place of what was accepted under their names before. */
+  accept(ref: ServerRef, tools: readonly RemoteTool[], by: string): Promise<void>;
   forget(ref: ServerRef): void;
 }
+
+/** Who has accepted what a server offered when it was first connected. */
+const FIRST_LIST = 'first list';
 
 export function createAcceptedTools({
   store,
@@ -34,27 +32,42 @@ export function createAcceptedTools({
   const placeOf = ({ scope, name }: ServerRef) => ({ instance: scope, name });
 
   async function read(ref: ServerRef): Promise<void> {
-    const rows = await listAcceptedTools(store.db, placeOf(ref));
     const key = formatServerRef(ref);
-    if (rows.length === 0) known.delete(key);
-    else known.set(key, new Map(rows.map(({ tool, snapshot }) => [tool, snapshot as ToolSnapshot])));
+    try {
+      const rows = await listAcceptedTools(store.db, placeOf(ref));
+      known.set(key, new Map(rows.map(({ tool, snapshot }) => [tool, snapshot as ToolSnapshot])));
+    } catch (error) {
+      known.delete(key);
+      throw error;
+    }
+  }
+
+  async function write(
+    ref: ServerRef,
+    tools: readonly RemoteTool[],
+    { by, onlyFirst }: { readonly by: string; readonly onlyFirst: boolean },
+  ): Promise<void> {
+    const acceptedAt = clock.now();
+    const rows = tools.map(tool => {
+      const snapshot = snapshotOf(tool);
+      return { tool: tool.name, digest: digestOf(snapshot), snapshot, acceptedBy: by, acceptedAt };
+    });
+    await store.commit(async db => {
+      if (onlyFirst && (await listAcceptedTools(db, placeOf(ref))).length > 0) return;
+      await acceptTools(db, placeOf(ref), rows, { replace: !onlyFirst });
+    });
+    await read(ref);
   }
 
   return {
     of: ref => known.get(formatServerRef(ref)),
     read,
-    async accept(ref, tools, { by, onlyFirst }) {
-      const acceptedAt = clock.now();
-      const rows = tools.map(tool => {
-        const snapshot = snapshotOf(tool);
-        return { tool: tool.name, digest: digestOf(snapshot), snapshot, acceptedBy: by, acceptedAt };
-      });
-      await store.commit(async db => {
-        if (onlyFirst && (await listAcceptedTools(db, placeOf(ref))).length > 0) return;
-        await acceptTools(db, placeOf(ref), rows);
-      });
-      await read(ref);
+    async first(ref, tools) {
+      const accepted = known.get(formatServerRef(ref));
+      if (accepted && (accepted.size > 0 || tools.length === 0)) return;
+      await (tools.length === 0 ? read(ref) : write(ref, tools, { by: FIRST_LIST, onlyFirst: true }));
     },
+    accept: (ref, tools, by) => write(ref, tools, { by, onlyFirst: false }),
     forget: ref => void known.delete(formatServerRef(ref)),
   };
 }

@@ -1,21 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
+import { createQueue } from '../../kernel/queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallFor } from '../call/outbound-call.ts';
 import type { OutboundCalls } from '../call/outbound-calls.ts';
 import type { CallOutcome } from '../call/outcome.ts';
+import { backoffMs } from '../session/backoff.ts';
 import type { Connection } from '../session/connection.ts';
-import { type SessionError, sessionError } from '../session/failure.ts';
+import { SessionError, sessionError } from '../session/failure.ts';
+import type { Pool } from '../session/pool.ts';
 import { readAnnotations } from '../tool/annotations.ts';
 import { exposeTools } from '../tool/exposed-name.ts';
 import type { AcceptedTools } from './accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
 import type { Registry } from './registry.ts';
-import type { ServerHealth, ServersRuntime, ServerTool, ServerToolAnswer } from './runtime.ts';
+import type { ServerProblem, ServersRuntime, ServerTool, ServerToolAnswer } from './runtime.ts';
 import { changeLines, type ServerView } from './server-view.ts';
 
-/** Who has accepted what a server offered when it was first connected. */
-const FIRST_LIST = 'first list';
+/** Programs that are started at a time: when the platform starts, hundreds may be due. */
+const STARTS_AT_ONCE = 8;
+/** Names of tools in a line of the log. */
+const MAX_LOGGED = 20;
+const NO_TOOLS: ServerView['offered'] = new Map();
 
 export interface LiveServers extends ServersRuntime {
   /** Begins to connect, to each server by itself, and follows the registry from now on; waits for none of them (W-10, W-11). */
@@ -24,15 +32,19 @@ export interface LiveServers extends ServersRuntime {
 }
 
 interface Live {
-  readonly definition: ServerDefinition;
+  definition: ServerDefinition;
+  /** The latest look at what the definition stands for: an earlier one that ends later says nothing any more. */
+  look: number;
+  /** Ends with that look. */
+  looking: Promise<void>;
   connection: Connection | undefined;
-  /** Ends when it is known which connection that is. */
-  connecting: Promise<void>;
-  /** Why there is no connection to try: its credentials cannot be had. */
-  problem: { readonly error: SessionError; readonly at: number } | undefined;
   unsubscribe: () => void;
+  /** Why there is no connection to try: its credentials cannot be had. */
+  problem: ServerProblem | undefined;
   /** As told last. */
-  toolCount: number | undefined;
+  offered: ServerView['offered'] | undefined;
+  changes: ServerView['changes'];
+  shortcomings: readonly string[];
 }
 
 /** Keeps the registered servers connected, and knows how they are. */
@@ -40,21 +52,22 @@ export function createLiveServers(deps: {
   readonly registry: Registry;
   readonly calls: OutboundCalls;
   readonly accepted: AcceptedTools;
+  readonly pool: Pick<Pool, 'retire' | 'stderrOf'>;
   readonly store: Pick<Store, 'subscribe'>;
-  readonly clock: { now(): number };
+  readonly clock: Clock;
+  readonly random: () => number;
   readonly logger: Logger;
-  /** What a program wrote to its standard error last. */
-  readonly stderrOf: (connection: Connection) => readonly string[];
-  readonly drop: (connection: Connection) => Promise<void>;
-  /** Told whenever the number of tools a server offers is another; 0 while it is down (W-106 to W-109). */
+  /** Told whenever the tools a server offers are others: how many, and 0 while it is down (W-106 to W-109); `undefined` when it is removed. */
   readonly onTools: (tools: {
     readonly mcp: string;
     readonly server: string;
-    readonly count: number;
+    readonly count: number | undefined;
   }) => void;
 }): LiveServers {
-  const { registry, calls, accepted, clock, logger } = deps;
+  const { registry, calls, accepted, pool, clock, random, logger, onTools } = deps;
   const servers = new Map<string, Live>();
+  const start = createQueue(STARTS_AT_ONCE);
+  const closed = new AbortController();
   const stops: (() => void)[] = [];
 
   const liveOf = (ref: ServerRef) => servers.get(formatServerRef(ref));
@@ -63,58 +76,78 @@ export function createLiveServers(deps: {
 
   function begin(definition: ServerDefinition): void {
     const key = formatServerRef(definition.ref);
-    const before = servers.get(key);
-    const live: Live = {
-      definition,
-      connection: before?.connection,
-      connecting: Promise.resolve(),
-      problem: undefined,
-      unsubscribe: before?.unsubscribe ?? (() => undefined),
-      toolCount: before?.toolCount,
-    };
+    const live = servers.get(key) ?? newLive(definition);
+    live.definition = definition;
     servers.set(key, live);
-    live.connecting = connect(live);
+    look(live);
   }
 
-  /** The connection its definition stands for now; the one before is dropped where that is another. */
-  async function connect(live: Live): Promise<void> {
-    const { definition } = live;
+  /** Looks again at what a server stands for: the connection it has, and what was accepted of it. */
+  function look(live: Live, { accepts = false } = {}): void {
+    live.look += 1;
+    const { look: mine } = live;
+    live.looking = lookOnce(live, () => live.look === mine, accepts);
+  }
+
+  async function lookOnce(live: Live, isLatest: () => boolean, accepts: boolean): Promise<void> {
+    const { ref } = live.definition;
+    if (accepts || !accepted.of(ref)) {
+      await accepted
+        .read(ref)
+        .catch(error =>
+          logger.error('What was accepted of an MCP server cannot be read', { ...nameOf(live), error }),
+        );
+    }
     try {
-      if (!accepted.of(definition.ref)) await accepted.read(definition.ref);
-      const connection = await calls.connection(definition, NOBODY);
-      if (liveOf(definition.ref) !== live) return;
+      const connection = await calls.connection(live.definition, NOBODY);
+      if (!isLatest()) return;
       live.problem = undefined;
       follow(live, connection);
     } catch (thrown) {
-      if (liveOf(definition.ref) !== live) return;
-      const error = sessionError(thrown);
-      live.problem = { error, at: clock.now() };
-      logger.warn('An MCP server cannot be connected to', {
-        server: formatServerRef(definition.ref),
-        reason: error.message,
-      });
-      unfollow(live);
-      changed(live);
+      if (isLatest()) failed(live, thrown, isLatest);
     }
   }
 
+  function failed(live: Live, thrown: unknown, isLatest: () => boolean): void {
+    const { kind, message } = sessionError(thrown);
+    const failures = (live.problem?.failures ?? 0) + 1;
+    const at = clock.now();
+    const retryAt = at + backoffMs(failures, random);
+    live.problem = { kind, message, at, failures, retryAt };
+    logger.warn('An MCP server cannot be connected to', { ...nameOf(live), reason: message });
+    // It is certain that the credentials are gone; a store that does not answer says nothing about them.
+    if (thrown instanceof SessionError) unfollow(live);
+    changed(live);
+    clock.sleep(retryAt - at, closed.signal).then(
+      () => isLatest() && look(live),
+      () => undefined,
+    );
+  }
+
   function follow(live: Live, connection: Connection): void {
-    if (live.connection !== connection) unfollow(live);
-    live.unsubscribe();
-    live.connection = connection;
-    live.unsubscribe = connection.subscribe(() => changed(live));
-    const { transport } = live.definition;
-    // A process of one person or one conversation starts when they need it.
-    if (transport.kind === 'http' || transport.isolation === 'shared') connection.keep();
+    if (live.connection !== connection) {
+      unfollow(live, connection);
+      live.connection = connection;
+      live.unsubscribe = connection.subscribe(() => changed(live));
+      if (live.definition.transport.kind === 'http') connection.keep();
+      else void start(() => startProgram(live, connection));
+    }
     changed(live);
   }
 
-  function unfollow(live: Live): void {
+  /** A process of one person or one conversation ends when nobody needs it; this one shows whether it starts, and what its tools are. */
+  async function startProgram(live: Live, connection: Connection): Promise<void> {
+    if (live.connection !== connection) return;
+    await connection.ready().catch(() => undefined);
+    if (!isForOne(live.definition)) connection.keep();
+  }
+
+  function unfollow(live: Live, successor?: Connection): void {
     const { connection } = live;
     live.unsubscribe();
     live.unsubscribe = () => undefined;
     live.connection = undefined;
-    if (connection && !isShared(connection)) void deps.drop(connection);
+    if (connection && !isShared(connection)) void pool.retire(connection, successor);
   }
 
   /** Two names may stand for the same endpoint of one instance. */
@@ -122,105 +155,128 @@ export function createLiveServers(deps: {
     return [...servers.values()].some(other => other.connection === connection);
   }
 
+  /** Tells what is no longer as it was. */
   function changed(live: Live): void {
     const view = viewOf(live);
-    if (view && live.connection?.facts && !accepted.of(live.definition.ref) && view.known.size > 0) {
-      void acceptFirst(live, view);
+    if (!view && isForOne(live.definition) && !problemOf(live)) return;
+    if (view) acceptFirst(live, view);
+    const offered = view && isUp(live) ? view.offered : NO_TOOLS;
+    if (!isDeepStrictEqual(offered, live.offered)) {
+      live.offered = offered;
+      const { scope: mcp, name: server } = live.definition.ref;
+      onTools({ mcp, server, count: offered.size });
+      logger.info('The tools of an MCP server changed', { mcp, server, count: offered.size });
     }
-    const count = live.connection?.facts && view ? view.offered.size : 0;
-    if (count === live.toolCount) return;
-    live.toolCount = count;
-    const { scope: mcp, name: server } = live.definition.ref;
-    deps.onTools({ mcp, server, count });
-    logger.info('The tools of an MCP server changed', { mcp, server, count });
+    if (!view) return;
+    const { changes, shortcomings, held } = view;
+    if (!isDeepStrictEqual(changes, live.changes)) {
+      live.changes = changes;
+      if (changes.size > 0) {
+        logger.warn('The tools of an MCP server are no longer those that were accepted', {
+          ...nameOf(live),
+          count: changes.size,
+          tools: [...changes.values()].slice(0, MAX_LOGGED).map(({ name, kind }) => `${name}: ${kind}`),
+          held: held.size > 0,
+        });
+      }
+    }
+    if (!isDeepStrictEqual(shortcomings, live.shortcomings)) {
+      live.shortcomings = shortcomings;
+      if (shortcomings.length > 0)
+        logger.warn('An MCP server does not have all that is expected of it', {
+          ...nameOf(live),
+          shortcomings: shortcomings.slice(0, MAX_LOGGED),
+        });
+    }
   }
 
-  async function acceptFirst(live: Live, view: ServerView): Promise<void> {
+  function acceptFirst(live: Live, view: ServerView): void {
     const { ref } = live.definition;
-    try {
-      await accepted.accept(ref, [...view.known.values()], { by: FIRST_LIST, onlyFirst: true });
-    } catch (error) {
-      logger.error('What an MCP server offers could not be noted', { server: formatServerRef(ref), error });
-    }
+    if (view.known.size === 0 || accepted.of(ref)?.size) return;
+    accepted
+      .first(ref, [...view.known.values()])
+      .catch(error =>
+        logger.error('What an MCP server offers could not be noted', { ...nameOf(live), error }),
+      );
   }
 
   function end(ref: ServerRef): void {
     const live = liveOf(ref);
     if (!live) return;
+    live.look += 1;
     servers.delete(formatServerRef(ref));
     accepted.forget(ref);
     unfollow(live);
     const { scope: mcp, name: server } = ref;
-    if (live.toolCount !== 0) deps.onTools({ mcp, server, count: 0 });
+    onTools({ mcp, server, count: undefined });
+    logger.info('The tools of an MCP server changed', { mcp, server, count: 0 });
   }
 
-  function health(ref: ServerRef): ServerHealth {
-    const live = liveOf(ref);
-    const view = live && viewOf(live);
-    const facts = live?.connection?.facts;
-    const trouble = live?.connection?.trouble;
-    const shortcomings = facts ? (view?.shortcomings ?? []) : [];
-    return {
-      state: facts
-        ? shortcomings.length > 0
-          ? 'degraded'
-          : 'available'
-        : trouble || live?.problem
-          ? 'unavailable'
-          : 'unknown',
-      toolCount: facts && view ? view.offered.size : 0,
-      problem: trouble
-        ? {
-            kind: trouble.error.kind,
-            message: trouble.error.message,
-            at: trouble.at,
-            failures: trouble.failures,
-            retryAt: live?.connection?.kept ? trouble.retryAt : undefined,
-          }
-        : live?.problem && {
-            kind: live.problem.error.kind,
-            message: live.problem.error.message,
-            at: live.problem.at,
-            failures: 1,
-            retryAt: undefined,
-          },
-      shortcomings,
-      speaks: facts && {
-        name: facts.name ?? '',
-        version: facts.version ?? '',
-        protocol: facts.protocolVersion,
-      },
-      stderr: live?.connection ? deps.stderrOf(live.connection) : [],
-    };
+  function problemOf({ connection, problem }: Live): ServerProblem | undefined {
+    if (!connection?.trouble) return connection?.facts ? undefined : problem;
+    const { error, at, failures, retryAt } = connection.trouble;
+    const { kind, message } = error;
+    return { kind, message, at, failures, retryAt: connection.kept ? retryAt : undefined };
   }
 
   return {
     start() {
       for (const { definition } of registry.list().servers) begin(definition);
       stops.push(
-        registry.subscribe(change =>
-          change.kind === 'removed' ? end(change.definition.ref) : begin(change.definition),
+        registry.subscribe(({ kind, definition }) =>
+          kind === 'removed' ? end(definition.ref) : begin(definition),
         ),
         deps.store.subscribe(event => {
-          if (event.kind === 'server-changed') void readAccepted({ scope: event.instance, name: event.name });
-          // What a transport refers to may be another value now.
-          if (
-            event.kind === 'secret-changed' ||
-            event.kind === 'variable-changed' ||
-            event.kind === 'resync'
-          ) {
-            for (const live of servers.values()) void connect(live);
+          switch (event.kind) {
+            case 'server-changed': {
+              const live = liveOf({ scope: event.instance, name: event.name });
+              if (live) look(live, { accepts: true });
+              break;
+            }
+            case 'secret-changed':
+            case 'variable-changed':
+              for (const live of servers.values()) if (mayReferTo(live.definition, event.name)) look(live);
+              break;
+            case 'resync':
+              for (const live of servers.values()) look(live, { accepts: true });
           }
         }),
       );
     },
 
-    health,
+    health(ref) {
+      const live = liveOf(ref);
+      const view = live && viewOf(live);
+      if (!live || !view || !isUp(live)) {
+        const problem = live && problemOf(live);
+        return {
+          ...{ state: problem ? 'unavailable' : 'unknown', toolCount: 0, problem },
+          ...{ shortcomings: [], speaks: undefined, stderr: stderrOf(live) },
+        };
+      }
+      const { shortcomings } = view;
+      const facts = live.connection?.facts;
+      return {
+        state: shortcomings.length > 0 ? 'degraded' : 'available',
+        toolCount: view.offered.size,
+        problem: undefined,
+        shortcomings,
+        speaks: facts && {
+          name: facts.name ?? '',
+          version: facts.version ?? '',
+          protocol: facts.protocolVersion,
+        },
+        stderr: stderrOf(live),
+      };
+    },
 
     async settle(ref, signal) {
       const live = liveOf(ref);
-      await live?.connecting;
-      await live?.connection?.ready(signal).catch(() => undefined);
+      if (!live) return;
+      // Nobody keeps it: whether it still starts is to be found out.
+      if (isForOne(live.definition) && !live.connection?.facts) look(live);
+      await live.looking;
+      await live.connection?.ready(signal).catch(() => undefined);
     },
 
     tools(ref) {
@@ -232,7 +288,7 @@ export function createLiveServers(deps: {
     async accept(ref, { tools, by }) {
       const live = liveOf(ref);
       const view = live && viewOf(live);
-      if (!live || !view || !live.connection?.facts) {
+      if (!live || !view || !isUp(live)) {
         throw new PlatformError(
           'unavailable',
           `${formatServerRef(ref)} is not connected, so nobody knows what its tools are; try again when it is.`,
@@ -245,7 +301,7 @@ export function createLiveServers(deps: {
           `${formatServerRef(ref)} has no tool ${JSON.stringify(missing.slice(0, 128))} that can be used.`,
         );
       const chosen = [...view.known.values()].filter(({ name }) => tools?.includes(name) ?? true);
-      await accepted.accept(ref, chosen, { by, onlyFirst: false });
+      await accepted.accept(ref, chosen, by);
       changed(live);
       return chosen.map(({ name }) => name);
     },
@@ -265,20 +321,48 @@ export function createLiveServers(deps: {
     },
 
     close() {
+      closed.abort();
       for (const stop of stops) stop();
       for (const live of servers.values()) live.unsubscribe();
       servers.clear();
     },
   };
 
-  async function readAccepted(ref: ServerRef): Promise<void> {
-    const live = liveOf(ref);
-    if (!live) return;
-    await accepted
-      .read(ref)
-      .catch(error => logger.warn('What was accepted of an MCP server could not be read', { error }));
-    changed(live);
+  function stderrOf(live: Live | undefined): readonly string[] {
+    return live?.connection ? pool.stderrOf(live.connection) : [];
   }
+}
+
+function newLive(definition: ServerDefinition): Live {
+  return {
+    definition,
+    look: 0,
+    looking: Promise.resolve(),
+    connection: undefined,
+    unsubscribe: () => undefined,
+    problem: undefined,
+    offered: undefined,
+    changes: new Map(),
+    shortcomings: [],
+  };
+}
+
+function nameOf({ definition }: Live): { readonly server: string } {
+  return { server: formatServerRef(definition.ref) };
+}
+
+function isForOne({ transport }: ServerDefinition): boolean {
+  return transport.kind === 'stdio' && transport.isolation !== 'shared';
+}
+
+function mayReferTo({ transport }: ServerDefinition, name: string): boolean {
+  return JSON.stringify(transport).includes(name);
+}
+
+/** A process of one person or one conversation that has ended was not needed any more. */
+function isUp({ definition, connection }: Live): boolean {
+  if (connection?.facts) return true;
+  return isForOne(definition) && connection?.listed !== undefined && !connection.trouble;
 }
 
 /** Of a server that is connected to before anybody needs it. */

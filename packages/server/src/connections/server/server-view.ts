@@ -1,3 +1,4 @@
+import { readAnnotations } from '../tool/annotations.ts';
 import type { Difference } from '../tool/differences.ts';
 import { missingFrom } from '../tool/expected-tools.ts';
 import {
@@ -10,6 +11,8 @@ import {
 import { type QuarantinedTool, type RemoteTool, readTools } from '../tool/remote-tool.ts';
 import { selectTools } from '../tool/select-tools.ts';
 import type { ServerDefinition } from './definition.ts';
+
+const NOTHING: ReadonlyMap<string, ToolSnapshot> = new Map();
 
 /** The tools of a server as a definition has them. */
 export interface ServerView {
@@ -24,11 +27,19 @@ export interface ServerView {
   readonly held: ReadonlySet<string>;
   /** What is counted on and not there, a sentence each (A-46 to A-50). */
   readonly shortcomings: readonly string[];
+  /**
+   * Does a tool only read? It does when it says so and said so when it was accepted: what a server says later opens no gate by itself
+   * (attack 37).
+   */
+  onlyReads(tool: string): boolean;
   /** Why agents do not get a tool, as a phrase. */
   whyNot(tool: string): string;
 }
 
-/** Makes the view of a list as it came from the server. Without what was accepted nothing counts as changed. */
+/**
+ * Makes the view of a list as it came from the server. Where nothing was accepted, or nobody knows what, nothing counts as changed; a
+ * definition that holds changed tools back holds all of them then.
+ */
 export function viewOf(
   definition: ServerDefinition,
   listed: readonly unknown[],
@@ -39,9 +50,11 @@ export function viewOf(
 ): ServerView {
   const { tools, quarantined } = readTools(listed, options);
   const { tools: selected, missing } = selectTools(tools, definition);
-  const changes = options.accepted ? compareWithAccepted(options.accepted, tools.map(snapshotOf)) : [];
-  const held = heldTools(changes, definition.changedTools);
+  const { accepted = NOTHING } = options;
+  const changes = accepted.size > 0 ? compareWithAccepted(accepted, tools.map(snapshotOf)) : [];
   const known = byName(tools);
+  const isClosed = accepted.size === 0 && definition.changedTools === 'hold';
+  const held = isClosed ? new Set(known.keys()) : heldTools(changes, definition.changedTools);
   const offered = byName(selected.filter(({ name }) => !held.has(name)));
   return {
     ...{ offered, known, quarantined, held },
@@ -50,7 +63,14 @@ export function viewOf(
       ...missing.map(name => `"only" names the tool "${name}", which the server does not have.`),
       ...missingFrom(tools, definition.expect),
     ],
+    onlyReads(tool) {
+      const before = accepted.get(tool);
+      const now = known.get(tool);
+      return [before, now].every(one => one !== undefined && readAnnotations(one).readOnly === true);
+    },
     whyNot(tool) {
+      if (isClosed)
+        return 'it is not known what a person accepted of this server, so none of its tools is offered';
       if (held.has(tool))
         return `the tool "${tool}" is not what a person accepted, and is held back until somebody accepts it`;
       if (known.has(tool)) return `the tool "${tool}" is left out by the definition of the server`;

@@ -76,6 +76,8 @@ export interface Connection {
   readonly kept: boolean;
   /** Told when it went up or down, or its list was read. Returns how to stop that. */
   subscribe(listener: () => void): () => void;
+  /** Takes no more requests; closed when those under way have ended, and resolves then. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -121,6 +123,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   let kept = false;
   let usedAt = clock.now();
   let inFlight = 0;
+  const retiring = Promise.withResolvers<void>();
+  let isRetired = false;
   let recent: number[] = [];
   let retrying = false;
   /** Sessions, also those that only wait for their last answers. */
@@ -412,6 +416,16 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
+  async function close(): Promise<void> {
+    if (!closed.signal.aborted) {
+      closed.abort(new SessionError('INTERRUPTED', 'unknown', 'the connection was closed'));
+      if (current) retire(current);
+      for (const open of sessions) closeSession(open);
+    }
+    await connecting?.catch(() => undefined);
+    await Promise.all(closing);
+  }
+
   return {
     get facts() {
       return current?.session.facts;
@@ -437,6 +451,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
 
     async request(request) {
+      if (isRetired) throw new SessionError('INTERRUPTED', 'no', 'the connection was closed');
       inFlight += 1;
       usedAt = clock.now();
       try {
@@ -444,6 +459,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       } finally {
         inFlight -= 1;
         usedAt = clock.now();
+        if (isRetired && inFlight === 0) retiring.resolve();
       }
     },
 
@@ -463,14 +479,13 @@ export function createConnection(options: ConnectionOptions): Connection {
       else void session().catch(() => undefined);
     },
 
-    async close() {
-      if (closed.signal.aborted) return;
-      closed.abort(new SessionError('INTERRUPTED', 'unknown', 'the connection was closed'));
-      if (current) retire(current);
-      for (const open of sessions) closeSession(open);
-      await connecting?.catch(() => undefined);
-      await Promise.all(closing);
+    async retire() {
+      isRetired = true;
+      if (inFlight > 0) await retiring.promise;
+      await close();
     },
+
+    close,
   };
 }
 

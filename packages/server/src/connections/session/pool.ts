@@ -24,8 +24,8 @@ export interface ConnectRequest {
   readonly endpoint: Endpoint;
   /** Whose it is: an instance of the registry, or whoever declares servers; each checks by itself. */
   readonly scope: string;
-  /** The person or conversation it is for, where it is not everybody's. */
-  readonly owner?: string | undefined;
+  /** The person or conversation it is for, where it is not everybody's, and the server it is to, by name. */
+  readonly owner?: { readonly server: string; readonly who: string } | undefined;
   readonly connectTimeoutMs: number;
   readonly credential?: Credential | undefined;
   /** Asked before every try; rejects with the sentence of the refusal (W-63). */
@@ -38,8 +38,11 @@ export interface Pool {
   connection(request: ConnectRequest): Connection;
   /** What the program behind a connection wrote to its standard error last, oldest first; of the one before, until it is another. */
   stderrOf(connection: Connection): readonly string[];
-  /** Closes the connection and forgets it. */
-  drop(connection: Connection): Promise<void>;
+  /**
+   * Forgets the connection, and those of other people to the same server at the same endpoint: they take no more requests, and are closed when
+   * those under way have ended. Resolves then. Nothing happens where `successor` is to the same endpoint.
+   */
+  retire(connection: Connection, successor?: Connection): Promise<void>;
   readonly size: number;
   close(): Promise<void>;
 }
@@ -63,6 +66,8 @@ interface Entry {
   readonly key: string;
   readonly connection: Connection;
   readonly idleMs: number;
+  /** Epoch ms when somebody last wanted it: a call may be about to begin. */
+  wantedAt: number;
 }
 
 export function createPool(options: PoolOptions): Pool {
@@ -82,6 +87,9 @@ export function createPool(options: PoolOptions): Pool {
   const capabilities = options.asked?.capabilities ?? {};
   const answer = options.asked ? fillingInDefaults(options.asked.answer) : answerPingOnly;
   const entries = new Map<string, Entry>();
+  /** Of connections, also forgotten ones: what those of all people to one endpoint have in common. */
+  const groups = new WeakMap<Connection, string>();
+  const retired = new Set<Connection>();
   const closed = new AbortController();
   let sweeping = false;
 
@@ -97,7 +105,8 @@ export function createPool(options: PoolOptions): Pool {
       },
       onWrongEra: () => eras.forget(key),
     });
-    return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS };
+    groups.set(connection, sha256OfJson([request.scope, owner?.server ?? null, endpoint]));
+    return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS, wantedAt: clock.now() };
   }
 
   async function sweep(): Promise<void> {
@@ -107,26 +116,25 @@ export function createPool(options: PoolOptions): Pool {
       await clock.sleep(SWEEP_MS, closed.signal).catch(() => undefined);
       const now = clock.now();
       for (const entry of entries.values()) {
-        const { connection, idleMs } = entry;
-        if (isIdle(connection) && now - connection.usedAt >= idleMs) void forget(entry);
+        if (isIdle(entry.connection) && now - lastUsed(entry) >= entry.idleMs) void forget(entry);
       }
     }
     sweeping = false;
   }
 
-  async function forget(entry: Entry): Promise<void> {
-    if (entries.get(entry.key) === entry) {
-      entries.delete(entry.key);
-      programs.delete(entry.key);
-    }
-    await entry.connection.close();
+  async function forget({ key, connection }: Entry): Promise<void> {
+    entries.delete(key);
+    programs.delete(key);
+    retired.add(connection);
+    await connection.retire();
+    retired.delete(connection);
   }
 
   function makeRoom(): void {
     if (entries.size < MAX_UNKEPT) return;
     const idle = [...entries.values()].filter(({ connection }) => isIdle(connection));
     if (idle.length < MAX_UNKEPT) return;
-    void forget(idle.reduce((one, other) => (other.connection.usedAt < one.connection.usedAt ? other : one)));
+    void forget(idle.reduce((one, other) => (lastUsed(other) < lastUsed(one) ? other : one)));
   }
 
   return {
@@ -139,27 +147,36 @@ export function createPool(options: PoolOptions): Pool {
         entries.set(key, entry);
         void sweep();
       }
+      entry.wantedAt = clock.now();
       return entry.connection;
     },
     stderrOf(connection) {
       const entry = [...entries.values()].find(one => one.connection === connection);
       return (entry && programs.get(entry.key)?.stderr) ?? [];
     },
-    async drop(connection) {
-      for (const entry of entries.values()) if (entry.connection === connection) await forget(entry);
+    async retire(connection, successor) {
+      const group = groups.get(connection);
+      if (successor && groups.get(successor) === group) return;
+      const same = [...entries.values()].filter(entry => groups.get(entry.connection) === group);
+      await Promise.all(same.map(forget));
     },
     get size() {
       return entries.size;
     },
     async close() {
       closed.abort();
-      await Promise.all([...entries.values()].map(forget));
+      const connections = [...[...entries.values()].map(({ connection }) => connection), ...retired];
+      await Promise.all(connections.map(connection => connection.close()));
     },
   };
 }
 
 function isIdle({ kept, inFlight }: Connection): boolean {
   return !kept && inFlight === 0;
+}
+
+function lastUsed({ wantedAt, connection }: Entry): number {
+  return Math.max(wantedAt, connection.usedAt);
 }
 
 /** There are secrets in an endpoint: only its digest is kept. */

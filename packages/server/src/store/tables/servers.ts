@@ -56,7 +56,7 @@ export async function countServers(db: Db): Promise<number> {
   return Number(row.count);
 }
 
-/** False when there is one of that name already. */
+/** False when there is one of that name already. What was accepted under its name is of another one: a node may have written it late. */
 export async function insertServer(db: Db, server: Omit<StoredServer, 'revision'>): Promise<boolean> {
   const { instance, name } = server;
   const row = await db
@@ -73,8 +73,10 @@ export async function insertServer(db: Db, server: Omit<StoredServer, 'revision'
     .onConflict(conflict => conflict.columns(['instance', 'name']).doNothing())
     .returning('name')
     .executeTakeFirst();
-  if (row) publish(db, { kind: 'server-changed', instance, name });
-  return row !== undefined;
+  if (!row) return false;
+  await deleteAcceptedTools(db, { instance, name });
+  publish(db, { kind: 'server-changed', instance, name });
+  return true;
 }
 
 /** False when there is none of that name. */
@@ -105,13 +107,7 @@ export async function deleteServer(db: Db, { instance, name }: Of): Promise<bool
     .where('name', '=', name)
     .returning('name')
     .executeTakeFirst();
-  if (row) {
-    await db
-      .deleteFrom('accepted_tools')
-      .where('instance', '=', instance)
-      .where('server', '=', name)
-      .execute();
-  }
+  if (row) await deleteAcceptedTools(db, { instance, name });
   publish(db, { kind: 'server-changed', instance, name });
   return row !== undefined;
 }
@@ -134,26 +130,46 @@ export async function listAcceptedTools(db: Db, { instance, name }: Of): Promise
   }));
 }
 
-/** Puts each in the place of what was accepted of that name before. */
+/** Puts each in the place of what was accepted of that name before, or leaves what is there. */
 export async function acceptTools(
   db: Db,
   { instance, name }: Of,
   tools: readonly AcceptedTool[],
+  { replace }: { readonly replace: boolean },
 ): Promise<void> {
-  for (const { tool, digest, snapshot, acceptedBy, acceptedAt } of tools) {
-    const accepted = {
-      digest,
-      snapshot: JSON.stringify(snapshot),
-      accepted_by: acceptedBy,
-      accepted_at: acceptedAt,
-    };
+  for (let from = 0; from < tools.length; from += ROWS_AT_ONCE) {
+    const rows = tools.slice(from, from + ROWS_AT_ONCE).map(accepted => ({
+      instance,
+      server: name,
+      tool: accepted.tool,
+      digest: accepted.digest,
+      snapshot: JSON.stringify(accepted.snapshot),
+      accepted_by: accepted.acceptedBy,
+      accepted_at: accepted.acceptedAt,
+    }));
     await db
       .insertInto('accepted_tools')
-      .values({ instance, server: name, tool, ...accepted })
-      .onConflict(conflict => conflict.columns(['instance', 'server', 'tool']).doUpdateSet(accepted))
+      .values(rows)
+      .onConflict(conflict => {
+        const sameTool = conflict.columns(['instance', 'server', 'tool']);
+        if (!replace) return sameTool.doNothing();
+        return sameTool.doUpdateSet(({ ref }) => ({
+          digest: ref('excluded.digest'),
+          snapshot: ref('excluded.snapshot'),
+          accepted_by: ref('excluded.accepted_by'),
+          accepted_at: ref('excluded.accepted_at'),
+        }));
+      })
       .execute();
   }
   publish(db, { kind: 'server-changed', instance, name });
+}
+
+/** Fewer than a statement may have values, on both engines. */
+const ROWS_AT_ONCE = 1_000;
+
+async function deleteAcceptedTools(db: Db, { instance, name }: Of): Promise<void> {
+  await db.deleteFrom('accepted_tools').where('instance', '=', instance).where('server', '=', name).execute();
 }
 
 function toServer(row: Schema['servers']): StoredServer {

@@ -100,6 +100,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       arguments: filled as Readonly<Record<string, unknown>>,
       driver: 'rule',
       callFor: { agentId, conversationId, userId },
+      turn: memory,
       retry: call.retry,
       budget: tools.callBudgetUsd === undefined ? undefined : { limitUsd: tools.callBudgetUsd, spentUsd },
       signal: tools.signal,
