@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { clientCredentials, jwtBearer } from '../../packages/server/src/connections/credential/grant.ts';
+import { enterpriseManaged } from '../../packages/server/src/connections/credential/id-jag.ts';
 import {
   createOAuthCredential,
   type OAuthOptions,
@@ -369,6 +370,52 @@ describe('An address that a server names (attack 33)', () => {
     await using to = connectionTo(server, { hostFrom: 'outside' });
     await expect(to.call()).rejects.toMatchObject(refusal);
     expect(server.asked).toEqual([]);
+  });
+});
+
+describe('A company that signs its people in', () => {
+  const company = (tokenEndpoint: string): Partial<OAuthOptions> => ({
+    grant: enterpriseManaged({ tokenEndpoint, clientId: 'here', idToken: async () => 'who-it-is' }),
+  });
+
+  it('vouches for them at the authorization server, and is asked where an operator named it only (attack 33)', async () => {
+    await using idp = await startProtectedServer({
+      host: 'localhost',
+      token: () => ({
+        body: {
+          access_token: 'the-grant',
+          issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+          token_type: 'N_A',
+        },
+      }),
+    });
+    await using server = await startProtectedServer();
+    const endpoint = `${idp.issuer}/token`;
+    await using unnamed = connectionTo(server, company(endpoint));
+    await expect(unnamed.call()).rejects.toMatchObject({ kind: 'AUTHENTICATION_FAILED', reached: 'no' });
+    expect(idp.asked).toEqual([]);
+
+    await using to = connectionTo(server, { ...company(endpoint), operatorUrls: [endpoint] });
+    await to.call();
+    expect(Object.fromEntries(idp.tokenRequests[0]!.form)).toMatchObject({
+      audience: server.issuer,
+      resource: server.url,
+      subject_token: 'who-it-is',
+    });
+    expect(server.tokenRequests[0]!.form.get('assertion')).toBe('the-grant');
+    expect(server.executed).toEqual(['Bearer token-1']);
+  });
+
+  it('does not read the identity out to anybody when it refuses (A-183)', async () => {
+    await using idp = await startProtectedServer({
+      token: form => ({ status: 400, body: { odd: `no such ${form.get('subject_token')}` } }),
+    });
+    await using server = await startProtectedServer();
+    await using to = connectionTo(server, company(`${idp.issuer}/token`));
+    const error = await to.call().catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ kind: 'AUTHENTICATION_FAILED' });
+    expect(String(error)).toContain('Token exchange failed');
+    expect(String(error)).not.toContain('who-it-is');
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestPlatform } from '@patchbay/testing/platform';
-import { judgeClient } from './client/judge-client.ts';
+import { CLIENT_SETS, judgeClient } from './client/judge-client.ts';
 import { STOCK_CLIENTS } from './clients/clients.ts';
 import { judgeStockClient } from './clients/judge-stock-client.ts';
 import { judgeConformance, REQUIREMENT_SETS } from './conformance.ts';
@@ -69,7 +69,7 @@ function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
         name => () => judgeStockClient(client, { door: judged[name], operator: judged.operator }),
       ),
     ),
-    ...REQUIREMENT_SETS.map(set => () => judgeClient(set)),
+    ...CLIENT_SETS.map(set => () => judgeClient(set)),
   ];
 }
 

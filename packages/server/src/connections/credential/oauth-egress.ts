@@ -19,14 +19,15 @@ export function createOAuthEgress(fetch: SafeFetch, operatorHosts: ReadonlySet<s
   const sent: string[] = [];
   return {
     sent,
-    fetch(url, init = {}) {
+    async fetch(url, init = {}) {
       sent.push(...secretsIn(init));
       const host = normalizeHost(new URL(url).hostname);
-      return fetch(url, {
-        ...init,
-        hostFrom: operatorHosts.has(host) ? 'operator' : 'outside',
-        limits: LIMITS,
-      });
+      const hostFrom = operatorHosts.has(host) ? 'operator' : 'outside';
+      const answer = await fetch(url, { ...init, hostFrom, limits: LIMITS });
+      // Whole, as the library leaves some answers unread, and each of them holds a connection.
+      const body = await answer.arrayBuffer();
+      const { status, headers } = answer;
+      return new Response(body.byteLength > 0 ? body : null, { status, headers });
     },
   };
 }
