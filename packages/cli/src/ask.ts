@@ -6,16 +6,17 @@ import type { Io } from './io.ts';
 
 /**
  * A value that does not stand on the command line: standard input without its last line break, or what a person types at the
- * prompt. `hidden` shows nothing of what they type.
+ * prompt. `hidden` shows nothing of what they type; `usual` is what an empty answer means.
  */
 export async function askValue(
   io: Io,
   prompt: string,
-  { hidden }: { readonly hidden: boolean },
+  { hidden, usual }: { readonly hidden: boolean; readonly usual?: string },
 ): Promise<string> {
   const value = io.stdin.isTTY
     ? await ask(io, prompt, hidden)
     : (await readAll(io.stdin)).replace(/\r?\n$/, '');
+  if (value === '' && usual !== undefined) return usual;
   if (value === '') throw usageError('No value was given: pipe it in, or type it at the prompt.');
   return value;
 }

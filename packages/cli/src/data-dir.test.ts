@@ -42,6 +42,18 @@ describe('the data folder', () => {
   });
 
   it.each([
+    'export default { dataDir: "/from/program", servers: {} };',
+    'const folder: string = "/from/program";\nexport const dataDir = folder;',
+  ])('comes from a file that is a program, too: %s', async text => {
+    await writeFile(join(cwd, 'patchbay.config.ts'), text);
+    expect(dataDir(io())).toBe('/from/program');
+    await writeFile(join(cwd, 'mine.mjs'), 'export default { dataDir: "/from/mine" };');
+    expect(dataDir(io({ PATCHBAY_CONFIG: 'mine.mjs' }))).toBe('/from/mine');
+    await writeFile(join(cwd, 'broken.ts'), 'export default {');
+    expect(() => dataDir(io({ PATCHBAY_CONFIG: 'broken.ts' }))).toThrow('broken.ts cannot be run; mend it');
+  });
+
+  it.each([
     ['{"dataDir":', /patchbay\.config\.json cannot be read as JSON; .*PATCHBAY_DATA_DIR/],
     ['{"dataDir":7}', /dataDir in patchbay\.config\.json must be a folder/],
   ])('refuses a file that says %s', async (text, sentence) => {

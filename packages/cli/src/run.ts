@@ -12,6 +12,7 @@ import { addImport } from './commands/import.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLogs } from './commands/logs.ts';
 import { addSecrets } from './commands/secrets.ts';
+import { addServers } from './commands/servers.ts';
 import { addStdio } from './commands/stdio.ts';
 import { addUp } from './commands/up.ts';
 import { addVars } from './commands/vars.ts';
@@ -56,6 +57,8 @@ Examples:
   npx patchbay agents deploy my-agent.yaml         deploy an agent
   npx patchbay export demo --file demo.yaml        carry an agent to another platform
   KEY=$(npx patchbay keys create)                  make a key
+  npx patchbay servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
+                                                   give agents the tools of an MCP server
   npx patchbay secrets set crm-key                 store what agents need and nobody may read
   npx patchbay approvals list                      what waits for a person
   npx patchbay call discover_agents                call any operation
@@ -74,6 +77,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addExport(program, io);
   addImport(program, io);
   addKeys(program, io);
+  addServers(program, io);
   addSecrets(program, io);
   addVars(program, io);
   addCall(program, io);

@@ -86,6 +86,13 @@ export const addServer = defineOperation({
         'How it is reached, and what of it is used: {"command": "npx", "args": [...], "env": {...}} or {"url": "https://...", "headers": {...}}; the page servers has all options',
       ),
     instance,
+    vaulted: z
+      .array(z.string().max(200))
+      .max(100)
+      .optional()
+      .describe(
+        'Optional. Names in env whose values go into the vault whatever they look like; if omitted, those that look like a credential',
+      ),
     replace: z
       .boolean()
       .default(false)

@@ -32,10 +32,14 @@ export function openerOf({ scope, name }: ServerRef): string {
 }
 
 /**
- * Takes the credentials that stand in a definition out of it, so that it can be stored: values of headers, variables that are named or look
- * like a secret, and of an address the same in its query and its path. What refers to something already stays.
+ * Takes the credentials that stand in a definition out of it, so that it can be stored: values of headers, variables that are in `vaulted` or
+ * are named or look like a secret, and of an address the same in its query and its path. What refers to something already stays.
  */
-export function moveCredentials(definition: ServerDefinition, texts: TextChecks): MovedCredentials {
+export function moveCredentials(
+  definition: ServerDefinition,
+  texts: TextChecks,
+  vaulted: ReadonlySet<string>,
+): MovedCredentials {
   const secrets = new Map<string, string>();
   const move: Move = {
     isLiteral: value =>
@@ -49,7 +53,8 @@ export function moveCredentials(definition: ServerDefinition, texts: TextChecks)
     },
   };
   const { transport } = definition;
-  const moved = transport.kind === 'http' ? withoutHttp(transport, move) : withoutStdio(transport, move);
+  const moved =
+    transport.kind === 'http' ? withoutHttp(transport, move) : withoutStdio(transport, move, vaulted);
   const exposed = transport.kind === 'stdio' ? exposedArguments(transport.args, move) : [];
   return { definition: frozen({ ...definition, transport: moved }), secrets, exposed };
 }
@@ -68,9 +73,15 @@ function withoutHttp(transport: HttpTransport, { isLiteral, take }: Move): HttpT
   return { ...transport, url: withoutInAddress(transport.url, { isLiteral, take }), headers };
 }
 
-function withoutStdio(transport: StdioTransport, { isLiteral, take }: Move): StdioTransport {
+function withoutStdio(
+  transport: StdioTransport,
+  { isLiteral, take }: Move,
+  vaulted: ReadonlySet<string>,
+): StdioTransport {
   const env = mapMembers(transport.env, (name, value) =>
-    isLiteral(value) && (isSecretName(name) || looksSecret(value)) ? take(name, value) : value,
+    isLiteral(value) && (vaulted.has(name) || isSecretName(name) || looksSecret(value))
+      ? take(name, value)
+      : value,
   );
   return { ...transport, env };
 }

@@ -60,6 +60,8 @@ export interface AddRequest {
   readonly instance: string;
   readonly name: string;
   readonly options: unknown;
+  /** Names in `env` whose values go into the vault, whatever they look like. */
+  readonly vaulted?: readonly string[] | undefined;
   /** Takes the place of one that was added under that name before. */
   readonly replace: boolean;
   /** Principal id of who adds it. */
@@ -300,7 +302,7 @@ export function createRegistry(deps: {
       rereading = readEveryMinute();
     },
 
-    async add({ instance, name, options, replace, by }) {
+    async add({ instance, name, options, vaulted = [], replace, by }) {
       const { check, definitions } = instanceOf(instance);
       const ref = { scope: instance, name };
       const given = readServerOptions(options, { ref, source: 'data', texts: references });
@@ -316,7 +318,7 @@ export function createRegistry(deps: {
         throw new PlatformError('conflict', `There are ${MAX_SERVERS} servers, as many as there may be.`);
       }
       await checkAddressOf(given, check);
-      const { definition, secrets, exposed } = moveCredentials(given, references);
+      const { definition, secrets, exposed } = moveCredentials(given, references, new Set(vaulted));
       if (exposed.length > 0) {
         throw new PlatformError(
           'invalid',
