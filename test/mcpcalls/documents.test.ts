@@ -2,15 +2,18 @@
 import { type Client, createClient } from '@patchbay/contract/client';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEverything } from '../connections/servers/npm-server.ts';
 import { toolCallingAgent } from './calling-agent.ts';
+import { conversationOf, heardOf } from './talk.ts';
 
+const CALLS_OF_EVERYTHING = [{ name: 'go', toolName: 'echo', toolArguments: { message: 'hi' } }];
 const CALLS = [{ name: 'go', toolName: 'echo' }];
 
 describe('a document about an MCP server', () => {
   let platform: TestPlatform;
   let client: Client;
   beforeAll(async () => {
-    platform = await startTestPlatform();
+    platform = await startTestPlatform({ env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' } });
     client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
   });
   afterAll(() => platform?.close());
@@ -73,6 +76,28 @@ describe('a document about an MCP server', () => {
       );
     },
   );
+
+  it('that was stored with the transport that is given up works, and the log says so once (EX-01)', async () => {
+    await using server = await startEverything('sse');
+    const file = toolCallingAgent('older', { mcpServerUrl: server.url, mcpCalls: CALLS_OF_EVERYTHING });
+    await client.call('deploy_agent_file', { file });
+    const body = { ...(file.mcpcalls as object), transport: 'SSE' };
+    const { store } = platform.platform;
+    await store.commit(async db => {
+      await db
+        .updateTable('document_versions')
+        .set({ body: JSON.stringify(body) })
+        .where('type', '=', 'mcpcalls')
+        .where('id', '=', 'older')
+        .execute();
+    });
+    const conversation = await conversationOf(client, 'older');
+    for (const _ of [1, 2]) expect(await heardOf(client, conversation, 'go')).toEqual({ answer: 'Echo: hi' });
+    const warnings = platform.logLines().filter(({ message }) => /transport sse/.test(String(message)));
+    expect(warnings).toMatchObject([{ level: 'warn', agentId: 'older' }]);
+    const exported = await client.call('export_agent', { agentId: 'older' });
+    await expect(client.call('import_agent', { file: exported as never })).rejects.toThrow('transport');
+  });
 
   it.each(['http', 'HTTPS', 'streamable-http', 'StreamableHTTP'])(
     'takes the words of EDDI for streamable HTTP: %s (E-76, EX-01)',

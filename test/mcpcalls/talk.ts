@@ -20,7 +20,7 @@ export async function conversationWith(
   return conversationOf(client, agentId);
 }
 
-async function conversationOf(client: Client, agentId: string): Promise<Conversation> {
+export async function conversationOf(client: Client, agentId: string): Promise<Conversation> {
   const { conversationId } = await client.call('create_conversation', { agentId });
   return { agentId, conversationId: conversationId! };
 }

@@ -21,6 +21,8 @@ export interface ToolServer extends AsyncDisposable {
   readonly handshakes: number;
   /** Resolves when a call was taken back: by a notification, or in the stateless era by closing its connection. */
   readonly cancelled: Promise<void>;
+  /** Resolves when a call of the tool has arrived. */
+  called(tool: string): Promise<void>;
 }
 
 type Answer = (
@@ -32,7 +34,9 @@ interface Tool {
   readonly description?: string;
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
-  readonly answer: Answer;
+  readonly answer?: Answer;
+  /** In place of an answer: an error of the protocol. */
+  readonly error?: string;
 }
 
 const text = (words: string, more: object = {}) => ({ content: [{ type: 'text', text: words }], ...more });
@@ -70,6 +74,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     annotations: { readOnlyHint: true, idempotentHint: true },
     answer: (_, response) => response.destroy() && NEVER,
   },
+  tells: { annotations: { readOnlyHint: true }, answer: () => text('told') },
   broken: { answer: (_, response) => response.destroy() && NEVER },
   silent: { answer: () => NEVER },
   refuses: { answer: () => text(`no ${'😀'.repeat(1_000)}`, { isError: true }) },
@@ -120,6 +125,7 @@ export async function startToolServer(
 ): Promise<ToolServer> {
   const tools = { ...TOOLS, ...more };
   const calls: ReceivedCall[] = [];
+  const listeners = new Set<() => void>();
   const cancelled = Promise.withResolvers<void>();
   let handshakes = 0;
 
@@ -140,7 +146,7 @@ export async function startToolServer(
         };
       case 'tools/list':
         return {
-          tools: Object.entries(tools).map(([name, { answer: _, ...about }]) => ({
+          tools: Object.entries(tools).map(([name, { answer: _, error: __, ...about }]) => ({
             ...{ name, inputSchema: { type: 'object' } },
             ...about,
           })),
@@ -151,7 +157,8 @@ export async function startToolServer(
         calls.push({ tool: name, args, headers: exchange.headers });
         if (era === 'modern')
           exchange.response.once('close', () => !exchange.response.writableEnded && cancelled.resolve());
-        return tools[name]?.answer(args, exchange.response);
+        for (const hear of listeners) hear();
+        return tools[name]?.answer?.(args, exchange.response);
       }
       case 'resources/list':
         return { resources: RESOURCES };
@@ -177,10 +184,8 @@ export async function startToolServer(
       headers: request.headers,
       response,
     });
-    const answer =
-      result === undefined
-        ? { error: { code: -32601, message: `there is no ${message.method}` } }
-        : { result };
+    const failure = tools[message.params?.name]?.error ?? `there is no ${message.method}`;
+    const answer = result === undefined ? { error: { code: -32601, message: failure } } : { result };
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer }));
   });
@@ -193,6 +198,10 @@ export async function startToolServer(
       return handshakes;
     },
     cancelled: cancelled.promise,
+    async called(tool) {
+      while (!calls.some(call => call.tool === tool))
+        await new Promise<void>(resolve => listeners.add(resolve));
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

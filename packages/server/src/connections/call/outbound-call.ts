@@ -49,6 +49,7 @@ export interface CallInProgress {
   arguments: OutboundCall['arguments'];
   /** Set by `resolve`. */
   connection?: Connection;
+  scrub?: ((text: string) => string) | undefined;
   tool?: RemoteTool;
   /** Set where the tool is our own and stands for resources of the server. */
   bridge?: BridgeTool;

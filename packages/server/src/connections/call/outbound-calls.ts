@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
+import { createScrubber } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
@@ -14,6 +15,7 @@ import type { ToolSnapshot } from '../tool/pinned-tools.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord, FailureKind } from './outcome.ts';
+import type { Reachable } from './resolve.ts';
 import { runCall } from './run-call.ts';
 import { callSteps } from './steps.ts';
 
@@ -55,17 +57,23 @@ export function createOutboundCalls(deps: {
   const literal = new WeakMap<ServerDefinition, Connection>();
 
   async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
+    return (await reached(server, callFor)).connection;
+  }
+
+  async function reached(server: ServerDefinition, callFor: CallFor): Promise<Reachable> {
     const isLiteral = isInDocument(server.ref);
     const now = isLiteral ? server : registered(server.ref);
     if (!now) throw removed(server.ref);
-    const endpoint = await resolveEndpoint(now, references, { agentId: opensFor(now, callFor) }).catch(
+    const agentId = opensFor(now, callFor);
+    const { endpoint, secrets } = await resolveEndpoint(now, references, { agentId }).catch(
       refusedAs('AUTHENTICATION_FAILED'),
     );
     // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
-    if (!isLiteral && registered(server.ref) !== now) return connection(server, callFor);
+    if (!isLiteral && registered(server.ref) !== now) return reached(server, callFor);
     const check = endpoint.kind === 'http' ? checkOf(now.ref.scope) : undefined;
-    const found = pool.connection({
-      ...{ endpoint, scope: now.ref.scope, connectTimeoutMs: now.connectTimeoutMs },
+    const scrub = secrets.length === 0 ? undefined : createScrubber(secrets);
+    const connection = pool.connection({
+      ...{ endpoint, scrub, scope: now.ref.scope, connectTimeoutMs: now.connectTimeoutMs },
       owner: ownerOf(now, callFor),
       ...(check &&
         endpoint.kind === 'http' && {
@@ -74,11 +82,11 @@ export function createOutboundCalls(deps: {
     });
     if (isLiteral) {
       const before = literal.get(server);
-      literal.set(server, found);
+      literal.set(server, connection);
       // Its credential is another now (attack 20).
-      if (before) void pool.retire(before, found);
+      if (before) void pool.retire(before, connection);
     }
-    return found;
+    return { connection, scrub };
   }
 
   function toolListOf(server: ServerDefinition, from: Connection): ToolList | undefined {
@@ -141,7 +149,7 @@ export function createOutboundCalls(deps: {
     clock,
     limits,
     resolver: {
-      connection: call => connection(call.server, call.callFor),
+      reach: call => reached(call.server, call.callFor),
       view: async (call, from) => viewOfList(call.server, await listFor(call, from)),
     },
   });

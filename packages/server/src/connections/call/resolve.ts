@@ -4,10 +4,17 @@ import { SessionError } from '../session/failure.ts';
 import type { CallStep, OutboundCall } from './outbound-call.ts';
 import { bridgeToolOf } from './resource-bridge.ts';
 
+/** A connection with the credentials as they are now. */
+export interface Reachable {
+  readonly connection: Connection;
+  /** Takes the credentials out of a text; `undefined` where there are none. */
+  readonly scrub: ((text: string) => string) | undefined;
+}
+
 /** Finds what a definition stands for now. */
 export interface Resolver {
-  /** The connection, with the credentials as they are now. Rejects with a `SessionError` when they cannot be had. */
-  connection(call: OutboundCall): Promise<Connection>;
+  /** Rejects with a `SessionError` when the credentials cannot be had. */
+  reach(call: OutboundCall): Promise<Reachable>;
   /** The tools as the definition offers them; connects where there is no connection. */
   view(call: OutboundCall, connection: Connection): Promise<ServerView>;
 }
@@ -18,17 +25,18 @@ export function createResolveStep(resolver: Resolver): CallStep {
     name: 'resolve',
     async run(state) {
       const { call } = state;
-      const connection = await resolver.connection(call);
+      const { connection, scrub } = await resolver.reach(call);
+      state.connection = connection;
+      state.scrub = scrub;
       const bridge = bridgeToolOf(call.server, call.tool);
       if (bridge) {
-        Object.assign(state, { connection, bridge, tool: bridge.tool });
+        Object.assign(state, { bridge, tool: bridge.tool });
         return undefined;
       }
       const view = await resolver.view(call, connection);
       // A person may try a tool by hand that agents do not get.
       const tool = (call.driver === 'person' ? view.known : view.offered).get(call.tool);
       if (!tool) throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(call.tool));
-      state.connection = connection;
       state.tool = tool;
       state.onlyReads = view.onlyReads(call.tool);
       return undefined;

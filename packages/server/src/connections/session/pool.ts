@@ -9,6 +9,7 @@ import { fillingInDefaults } from './elicitation-defaults.ts';
 import type { Endpoint, StdioEndpoint } from './endpoint.ts';
 import { createEraMemory } from './era-memory.ts';
 import { createOpener } from './open-endpoint.ts';
+import type { Session } from './session.ts';
 import { orAborted } from './time-limit.ts';
 import { type Answerer, answerPingOnly, type Members } from './wire.ts';
 
@@ -19,6 +20,8 @@ const OWN_IDLE_MS = 300_000;
 const SWEEP_MS = 60_000;
 /** Connections that nobody keeps, at a time; those used least lately make room. */
 const MAX_UNKEPT = 1_000;
+/** Of an error, one behind the other. */
+const MAX_CAUSES = 8;
 
 export interface ConnectRequest {
   readonly endpoint: Endpoint;
@@ -28,6 +31,8 @@ export interface ConnectRequest {
   readonly owner?: { readonly server: string; readonly who: string } | undefined;
   readonly connectTimeoutMs: number;
   readonly credential?: Credential | undefined;
+  /** Takes the secrets of the endpoint out of what the server says of its failures. */
+  readonly scrub?: ((text: string) => string) | undefined;
   /** Asked before every try; rejects with the sentence of the refusal (W-63). */
   readonly check?: (() => Promise<void>) | undefined;
 }
@@ -94,14 +99,15 @@ export function createPool(options: PoolOptions): Pool {
   let sweeping = false;
 
   function make(key: string, request: ConnectRequest): Entry {
-    const { endpoint, owner, connectTimeoutMs, credential, check } = request;
+    const { endpoint, owner, connectTimeoutMs, credential, check, scrub } = request;
     const connection = createConnection({
       ...{ clock, random, connectTimeoutMs },
       logger: logger.child({ server: shownEndpoint(endpoint) }),
       hasHeaders: endpoint.kind === 'http',
       async open(hooks) {
         if (check) await orAborted(check(), hooks.signal);
-        return open({ ...hooks, endpoint, credential, key, client, capabilities, answer });
+        const opening = { ...hooks, endpoint, credential, key, client, capabilities, answer };
+        return scrub ? openScrubbed(open, opening, scrub) : open(opening);
       },
       onWrongEra: () => eras.forget(key),
     });
@@ -177,6 +183,23 @@ function isIdle({ kept, inFlight }: Connection): boolean {
 
 function lastUsed({ wantedAt, connection }: Entry): number {
   return Math.max(wantedAt, connection.usedAt);
+}
+
+/** A session whose failures repeat no secret, whatever the server says of them. */
+async function openScrubbed(
+  open: ReturnType<typeof createOpener>,
+  opening: Parameters<ReturnType<typeof createOpener>>[0],
+  scrub: (text: string) => string,
+): Promise<Session> {
+  const fail = (thrown: unknown): never => {
+    for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth++) {
+      error.message = scrub(error.message);
+      error = error.cause;
+    }
+    throw thrown;
+  };
+  const session = await open(opening).catch(fail);
+  return { ...session, request: (...request) => session.request(...request).catch(fail) };
 }
 
 /** There are secrets in an endpoint: only its digest is kept. */

@@ -2,6 +2,10 @@
 const GAP = '(?:\\s|\\\\[nrt]){1,20}';
 const FILLERS = `(?:(?:all|any|every|each|of|the|your|these|those|my|our)${GAP}){0,5}`;
 
+/** What colours and moves the text of a terminal, also as JSON writes it: it stands where words would begin. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+export const TERMINAL_SEQUENCE = /(?:\u001b|\\u001b)\[[0-9;?]{0,20}[A-Za-z]/gi;
+
 /** Texts that tell a model what to do in place of what it was told (EX-07), in the languages of the platform. */
 export const INSTRUCTION = new RegExp(
   [

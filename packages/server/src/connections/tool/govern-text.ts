@@ -1,4 +1,4 @@
-import { INSTRUCTION, ROLE_MARK } from './directive-text.ts';
+import { INSTRUCTION, ROLE_MARK, TERMINAL_SEQUENCE } from './directive-text.ts';
 import { withoutHidden } from './hidden-text.ts';
 import { isObject, mapSubschemas } from './json-schema.ts';
 import type { RemoteTool } from './remote-tool.ts';
@@ -8,7 +8,9 @@ const REDACTED = '[redacted]';
 
 /** A text of a server without what nobody sees, and with `[redacted]` for what gives orders to a model (EX-07). */
 export function governText(text: string): string {
-  return withoutHidden(text).replace(INSTRUCTION, REDACTED).replace(ROLE_MARK, REDACTED);
+  return withoutHidden(text.replace(TERMINAL_SEQUENCE, ''))
+    .replace(INSTRUCTION, REDACTED)
+    .replace(ROLE_MARK, REDACTED);
 }
 
 /** A description like that, of at most 1024 characters (EX-06). Governing it again changes nothing. */

@@ -1,4 +1,4 @@
-import { INSTRUCTION, ROLE_MARK } from './directive-text.ts';
+import { INSTRUCTION, ROLE_MARK, TERMINAL_SEQUENCE } from './directive-text.ts';
 import { withoutHidden } from './hidden-text.ts';
 
 /** What makes a text suspicious: a sign for people and models to be careful, never a reason to believe one without it. */
@@ -21,7 +21,8 @@ const HIDDEN_TEXT =
  */
 export function suspicionsIn(text: string): readonly Suspicion[] {
   const hidden = HIDDEN_TEXT.test(text);
-  const seen = hidden ? withoutHidden(text) : text;
+  const plain = text.replace(TERMINAL_SEQUENCE, '');
+  const seen = hidden ? withoutHidden(plain) : plain;
   const found: Suspicion[] = [];
   if (hidden) found.push('hidden_text');
   if (seen.search(INSTRUCTION) >= 0) found.push('instructions');
