@@ -33,6 +33,33 @@ export async function runLoad(target: Target, connections: number, seconds: numb
   return { calls: latencies.length, seconds: took, latencies: latencies.sort((a, b) => a - b) };
 }
 
+/**
+ * Makes calls in this process, so many at a time, each anew when the one before is answered, for the given time. Rejects at the first answer without the
+ * expected text.
+ */
+export async function runCalls(
+  call: () => Promise<unknown>,
+  expects: string,
+  atOnce: number,
+  seconds: number,
+): Promise<LoadResult> {
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  const callAgain = async () => {
+    for (let sentAt = startedAt; sentAt < endsAt; ) {
+      sentAt = performance.now();
+      const answer = await call();
+      latencies.push(performance.now() - sentAt);
+      const text = JSON.stringify(answer);
+      if (!text.includes(expects)) throw new Error(`a call was answered with ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, callAgain));
+  const took = (performance.now() - startedAt) / 1000;
+  return { calls: latencies.length, seconds: took, latencies: latencies.sort((a, b) => a - b) };
+}
+
 /** The value below which `share` (0 to 1) of the ascending values lie. */
 export function percentile(ascending: readonly number[], share: number): number {
   return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;

@@ -1,4 +1,4 @@
-import { percentile, runLoad } from './load.ts';
+import { percentile } from './load.ts';
 import { cpuMsOf, memoryMbOf } from './process-usage.ts';
 import type { RunningRow } from './rows.ts';
 
@@ -16,23 +16,23 @@ export interface Sample {
 
 export const TOGETHER = 32;
 
-/** Calls a server until its compiler has seen the whole path often enough: so many calls, within so many seconds. */
+/** Calls until the compiler of a process has seen the whole path often enough: so many calls, within so many seconds. */
 export async function warmUp(row: RunningRow, until: { calls: number; seconds: number }): Promise<void> {
   let calls = 0;
   for (let second = 0; second < until.seconds && calls < until.calls; second++) {
-    calls += (await runLoad(row.target, TOGETHER, 1)).calls;
+    calls += (await row.load(TOGETHER, 1)).calls;
   }
 }
 
-/** Calls a server first over one connection, then over 32, and watches its processes during the second. */
+/** Calls first over one connection, then over 32, and watches its processes during the second. */
 export async function measure(
   row: RunningRow,
   seconds: { alone: number; together: number },
 ): Promise<Sample> {
-  const alone = await runLoad(row.target, 1, seconds.alone);
+  const alone = await row.load(1, seconds.alone);
   const family = [row.pid, ...(row.databasePid === undefined ? [] : [row.databasePid])];
   const cpuBefore = cpuMsOf(family);
-  const together = await runLoad(row.target, TOGETHER, seconds.together);
+  const together = await row.load(TOGETHER, seconds.together);
   const cpuMs = cpuMsOf(family) - cpuBefore;
   const database = row.databasePid === undefined ? 0 : memoryMbOf([row.databasePid], 'Pss');
   return {

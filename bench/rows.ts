@@ -1,21 +1,22 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import type { Target } from './load.ts';
+import { startProcess } from './bench-process.ts';
+import { type LoadResult, runLoad, type Target } from './load.ts';
+import { HEARD } from './servers/echo.ts';
 import { AGENT, callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
 
-/** What a server process reports when it is ready. */
+/** What a process reports when it is ready. */
 interface Ready {
-  readonly url: string;
+  /** Where it is called; a process that calls by itself has none. */
+  readonly url?: string;
   readonly headers?: Record<string, string>;
   /** Conversations to go on in, one a connection. */
   readonly conversations?: readonly string[];
 }
 
-/** A server of the bench, running in a process of its own. */
+/** A row of the bench, running in a process of its own. */
 export interface RunningRow {
   readonly title: string;
-  readonly target: Target;
+  /** Makes calls over so many connections for so many seconds, each the next one when the last one is answered. */
+  load(connections: number, seconds: number): Promise<LoadResult>;
   readonly pid: number;
   /** The PostgreSQL server that works for it, if any. */
   readonly databasePid: number | undefined;
@@ -24,17 +25,24 @@ export interface RunningRow {
 
 export interface Row {
   readonly title: string;
-  /** Which one of these the ratios are against. */
-  readonly yardstick?: 'SDK v1' | 'SDK v2';
+  /** What others of its group are compared with, by this name. */
+  readonly yardstick?: string;
   readonly script: string;
   readonly args?: readonly string[];
   readonly onPostgres?: boolean;
-  readonly call: (ready: Ready) => Pick<Target, 'headers' | 'bodyOf' | 'expects'>;
+  /** How it is called; left out where the process makes the calls itself. */
+  readonly call?: (ready: Ready) => Pick<Target, 'headers' | 'bodyOf' | 'expects'>;
+}
+
+/** Rows that are compared with each other. */
+export interface Group {
+  readonly title: string;
+  readonly rows: readonly Row[];
 }
 
 const ECHO = { name: 'echo', arguments: { text: 'hello' } };
 
-export const ROWS: readonly Row[] = [
+const DOORS: readonly Row[] = [
   {
     title: 'node:http with a raw fetch in each call',
     script: 'node-http.ts',
@@ -112,36 +120,60 @@ export const ROWS: readonly Row[] = [
   ]),
 ];
 
-/** Starts a row's server. Rejects when it ends before it is ready. */
-export async function startRow(
-  row: Row,
-  postgres: { url: string; pid: number } | undefined,
-): Promise<RunningRow> {
-  const database = row.onPostgres ? postgres : undefined;
-  const script = join(import.meta.dirname, 'servers', row.script);
-  const child = fork(script, row.args ?? [], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, BENCH_DATABASE_URL: database?.url ?? '' },
-  });
-  const ready = await readyOf(child, row.title);
+/** Gets a call, and makes one. */
+function peer(title: string, name: string, yardstick?: string): Row {
   return {
-    title: row.title,
-    target: { url: ready.url, ...row.call(ready) },
-    pid: child.pid!,
-    databasePid: database?.pid,
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
-    },
+    ...{ title, script: 'peer.mjs', args: [name] },
+    ...(yardstick !== undefined && { yardstick }),
+    call: ({ headers = {} }) => ({ headers, bodyOf: id => callBody(id, ECHO), expects: HEARD }),
   };
 }
 
-async function readyOf(child: ChildProcess, title: string): Promise<Ready> {
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`${title} ended with ${code} before it was ready.`);
+function turnWithToolCall(title: string, how: string): Row {
+  return {
+    ...{ title, script: 'patchbay.ts', args: [how] },
+    call: ready => conversationCall(ready.headers, ready.conversations, HEARD),
+  };
+}
+
+const OUTBOUND: readonly Row[] = [
+  { title: 'raw call, undici', script: 'caller.ts', args: ['raw'], yardstick: 'raw call' },
+  { title: 'SDK client 2.4.0, stateless', script: 'caller.ts', args: ['sdk'], yardstick: 'SDK client' },
+  { title: 'SDK client 2.4.0, session', script: 'caller.ts', args: ['sdk-session'] },
+  { title: 'Patchbay call table, stateless', script: 'caller.ts', args: ['table'] },
+  { title: 'Patchbay call table, session', script: 'caller.ts', args: ['table-session'] },
+];
+
+const HOPS: readonly Row[] = [
+  peer('SDK v1 server and client, HTTP', 'sdk'),
+  peer('@civic/passthrough-mcp-server 0.12.1, HTTP', 'civic', 'civic'),
+  peer('mcp-proxy 6.7.19, program', 'mcp-proxy', 'mcp-proxy'),
+  peer('supergateway 4.0.0, program', 'supergateway'),
+  turnWithToolCall('Patchbay agent door, durable turn with a tool call, HTTP', 'mcpcalls'),
+  turnWithToolCall('Patchbay agent door, durable turn with a tool call, program', 'mcpcalls-program'),
+];
+
+export const GROUPS: readonly Group[] = [
+  { title: 'doors', rows: DOORS },
+  { title: 'outbound calls', rows: OUTBOUND },
+  { title: 'door to MCP server', rows: HOPS },
+];
+
+/** Starts a row's process. `mcpServer` is where calls go on to. Rejects when it ends before it is ready. */
+export async function startRow(
+  row: Row,
+  needs: { readonly postgres: { url: string; pid: number } | undefined; readonly mcpServer: string },
+): Promise<RunningRow> {
+  const database = row.onPostgres ? needs.postgres : undefined;
+  const { pid, ready, ask, stop } = await startProcess<Ready>(row.script, {
+    args: row.args ?? [],
+    env: { BENCH_DATABASE_URL: database?.url ?? '', BENCH_MCP_SERVER: needs.mcpServer },
   });
-  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
-  ended.catch(() => {});
-  return ready;
+  const target = row.call && { url: ready.url!, ...row.call(ready) };
+  return {
+    ...{ title: row.title, pid, stop },
+    databasePid: database?.pid,
+    load: (connections, seconds) =>
+      target ? runLoad(target, connections, seconds) : (ask({ connections, seconds }) as Promise<LoadResult>),
+  };
 }

@@ -4,24 +4,31 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '@patchbay/testing/postgres';
 import { installPinned } from '../test/judges/install-pinned.ts';
+import { startProcess } from './bench-process.ts';
+import { type Figure, measureConnections } from './connections.ts';
 import { measure, medianOf, type Sample, TOGETHER, warmUp } from './measure.ts';
-import { ROWS, type RunningRow, startRow } from './rows.ts';
-import { type MeasuredRow, renderTable } from './table.ts';
+import { GROUPS, type Group, type Row, type RunningRow, startRow } from './rows.ts';
+import { type MeasuredGroup, type MeasuredRow, renderFigures, renderTable } from './table.ts';
 
-const HELP = `Measures both doors beside node:http and bare servers of the MCP SDK v1 and v2.
+const HELP = `Measures the doors beside node:http and bare servers of the MCP SDK, calls of other servers' tools beside a raw
+request and the SDK's client, turns that make such calls beside gateways from npm, and connections.
 
-  npm run bench                  5 rounds, about 6 minutes; writes bench/results/<date>-<name>.md and .json
-  npm run bench -- --quick       2 short rounds, about a minute; prints only
-  npm run bench -- --only agent  rows whose title contains the word, and the yardsticks
+  npm run bench                  5 rounds, about 20 minutes; writes bench/results/<date>-<name>.md and .json
+  npm run bench -- --quick       2 short rounds, about 4 minutes; prints only
+  npm run bench -- --only WORD   rows and groups whose title contains the word, and what they are compared with; groups are
+                                 doors, outbound calls, door to MCP server, connections
   npm run bench -- --name NAME   name of the result (default: foundation)
 
 Every server runs in a process of its own. All start first and are warmed up. Then each round goes through all of
 them in a rotated order, over one connection first, then over ${TOGETHER}, so that a machine that gets slower does so for
 everybody; the table shows medians of the rounds. Calls are of echo size over plain HTTP with keep-alive, ids differ
 between connections, and every answer is checked. CPU per call is that of the server's whole process tree at ${TOGETHER}
-connections, its PostgreSQL server included, read from /proc (Linux only). Ratios inside one run are worth reading,
+connections, its PostgreSQL server and the programs it started included, the MCP server that calls go on to not, read from /proc (Linux only). Ratios inside one run are worth reading,
 figures of different runs are not: machines drift. Let nothing else run beside it.
 `;
+
+/** What has no throughput: a group by this name. */
+const CONNECTIONS = 'connections';
 
 const { values: options } = parseArgs({
   options: {
@@ -32,45 +39,101 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Seconds a row is called over one connection and over many. */
-const FULL = { rounds: 5, seconds: { alone: 2, together: 4 }, warmUp: { calls: 8000, seconds: 20 } };
-const QUICK = { rounds: 2, seconds: { alone: 0.5, together: 1.5 }, warmUp: { calls: 2000, seconds: 3 } };
+interface Plan {
+  readonly rounds: number;
+  /** A row is called over one connection and over many. */
+  readonly seconds: { readonly alone: number; readonly together: number };
+  readonly warmUp: { readonly calls: number; readonly seconds: number };
+  /** Rounds of what has no throughput. */
+  readonly figureRounds: number;
+}
+
+const FULL: Plan = {
+  rounds: 5,
+  seconds: { alone: 2, together: 4 },
+  warmUp: { calls: 8000, seconds: 20 },
+  figureRounds: 3,
+};
+const QUICK: Plan = {
+  rounds: 2,
+  seconds: { alone: 0.5, together: 1.5 },
+  warmUp: { calls: 2000, seconds: 3 },
+  figureRounds: 1,
+};
 
 async function bench(): Promise<void> {
   await installPinned(import.meta.dirname);
   const plan = options.quick ? QUICK : FULL;
-  const word = options.only?.toLowerCase();
-  const chosen = ROWS.filter(row => !word || row.yardstick || row.title.toLowerCase().includes(word));
+  const chosen = GROUPS.map(chosenOf).filter(({ rows }) => rows.length > 0);
   await using stack = new AsyncDisposableStack();
-  const postgres = chosen.some(row => row.onPostgres)
-    ? stack.use(await startPostgres({ durable: true }))
-    : undefined;
-  const running: RunningRow[] = [];
-  for (const row of chosen) {
-    const started = await startRow(row, postgres);
-    stack.defer(() => started.stop());
-    running.push(started);
-  }
-
-  const samples = new Map<RunningRow, Sample[]>(running.map(row => [row, []]));
-  say('warming up');
-  for (const row of running) await warmUp(row, plan.warmUp);
-  for (let round = 0; round < plan.rounds; round++) {
-    say(`round ${round + 1} of ${plan.rounds}`);
-    for (const row of rotated(running, round)) samples.get(row)!.push(await measure(row, plan.seconds));
-  }
-
-  const rows: MeasuredRow[] = chosen.map((row, i) => ({
-    title: row.title,
-    yardstick: row.yardstick,
-    sample: medianOf(samples.get(running[i]!)!),
-  }));
-  const table = renderTable(rows);
-  process.stdout.write(`${table}\n`);
-  if (!options.quick) await writeResults(plan.rounds, rows, table);
+  const mcpServer = await startProcess<{ url: string }>('mcp-server.ts');
+  stack.defer(() => mcpServer.stop());
+  const { url } = mcpServer.ready;
+  const groups = await measureGroups(chosen, url, plan);
+  const figures = isNamed(CONNECTIONS) ? await measureConnections(url, plan.figureRounds, say) : [];
+  const tables = [
+    ...groups.map(renderTable),
+    ...(figures.length > 0 ? [renderFigures(CONNECTIONS, figures)] : []),
+  ];
+  const text = tables.join('\n\n');
+  process.stdout.write(`${text}\n`);
+  if (!options.quick) await writeResults(plan.rounds, { groups, figures }, text);
 }
 
-async function writeResults(rounds: number, rows: readonly MeasuredRow[], table: string): Promise<void> {
+interface Measured {
+  readonly row: Row;
+  readonly running: RunningRow;
+  readonly samples: Sample[];
+}
+
+async function measureGroups(
+  groups: readonly Group[],
+  mcpServer: string,
+  plan: Plan,
+): Promise<MeasuredGroup[]> {
+  await using stack = new AsyncDisposableStack();
+  const onPostgres = groups.some(({ rows }) => rows.some(row => row.onPostgres));
+  const postgres = onPostgres ? stack.use(await startPostgres({ durable: true })) : undefined;
+  const all: Measured[] = [];
+  for (const row of groups.flatMap(({ rows }) => rows)) {
+    const running = await startRow(row, { postgres, mcpServer });
+    stack.defer(() => running.stop());
+    all.push({ row, running, samples: [] });
+  }
+  if (all.length > 0) say('warming up');
+  for (const { running } of all) await warmUp(running, plan.warmUp);
+  for (let round = 0; all.length > 0 && round < plan.rounds; round++) {
+    say(`round ${round + 1} of ${plan.rounds}`);
+    for (const { running, samples } of rotated(all, round))
+      samples.push(await measure(running, plan.seconds));
+  }
+  const measured = ({ row, samples }: Measured): MeasuredRow => ({
+    title: row.title,
+    yardstick: row.yardstick,
+    sample: medianOf(samples),
+  });
+  return groups.map(({ title, rows }) => ({
+    title,
+    rows: all.filter(({ row }) => rows.includes(row)).map(measured),
+  }));
+}
+
+/** The rows that the word names, and those that they are compared with. */
+function chosenOf({ title, rows }: Group): Group {
+  if (isNamed(title)) return { title, rows };
+  const named = rows.filter(row => isNamed(row.title));
+  return { title, rows: named.length === 0 ? [] : rows.filter(row => row.yardstick || named.includes(row)) };
+}
+
+function isNamed(title: string): boolean {
+  return options.only === undefined || title.toLowerCase().includes(options.only.toLowerCase());
+}
+
+async function writeResults(
+  rounds: number,
+  measured: { readonly groups: readonly MeasuredGroup[]; readonly figures: readonly Figure[] },
+  tables: string,
+): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
   const folder = join(import.meta.dirname, 'results');
   const machine = `${cpus()[0]?.model}, ${cpus().length} cores, ${type()} ${release()}, Node ${process.version}`;
@@ -79,13 +142,16 @@ async function writeResults(rounds: number, rows: readonly MeasuredRow[], table:
     '',
     `${machine}. ${rounds} rounds, medians; load generator and servers share the cores. \`npm run bench -- --help\` says how.`,
     '',
-    table,
+    tables,
     '',
   ].join('\n');
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${date}-${options.name}`);
   await writeFile(`${file}.md`, text);
-  await writeFile(`${file}.json`, `${JSON.stringify({ date, machine, rounds, rows }, undefined, 2)}\n`);
+  await writeFile(
+    `${file}.json`,
+    `${JSON.stringify({ date, machine, rounds, ...measured }, undefined, 2)}\n`,
+  );
   say(`written: bench/results/${date}-${options.name}.md and .json`);
 }
 

@@ -1,3 +1,4 @@
+import type { Figure } from './connections.ts';
 import type { Sample } from './measure.ts';
 
 export interface MeasuredRow {
@@ -6,10 +7,17 @@ export interface MeasuredRow {
   readonly sample: Sample;
 }
 
-/** The table as markdown: first how each row compares with the yardsticks of the same run, then the figures themselves. */
-export function renderTable(rows: readonly MeasuredRow[]): string {
+export interface MeasuredGroup {
+  readonly title: string;
+  readonly rows: readonly MeasuredRow[];
+}
+
+/** A group as markdown: first how each row compares with its yardsticks in the same run, then the figures themselves. */
+export function renderTable({ title: group, rows }: MeasuredGroup): string {
   const yardsticks = rows.filter(row => row.yardstick !== undefined);
   return [
+    headingOf(group),
+    '',
     '### Compared in this run',
     '',
     'Throughput as a multiple of the yardstick (more is better); CPU per call as a share of it (less is better).',
@@ -58,6 +66,21 @@ export function renderTable(rows: readonly MeasuredRow[]): string {
       ]),
     ),
   ].join('\n');
+}
+
+/** What has no throughput, with its aim where it has one. */
+export function renderFigures(title: string, figures: readonly Figure[]): string {
+  const rows = figures.map(({ what, unit, value, aim }) => [
+    what,
+    `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`,
+    aim === undefined ? '' : `${aim} ${unit}`,
+    aim === undefined ? '' : value <= aim ? 'met' : 'not met',
+  ]);
+  return [headingOf(title), '', ...markdown(['what', 'measured', 'aim', ''], rows)].join('\n');
+}
+
+function headingOf(title: string): string {
+  return `## ${title[0]!.toUpperCase()}${title.slice(1)}`;
 }
 
 const times = (ratio: number): string => `${ratio.toFixed(2)} x`;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
 import { TOGETHER } from '../measure.ts';
-import { AGENT, AGENT_FILE } from '../two-rules.ts';
+import { AGENT, AGENT_FILE, discover, toolCallingAgent } from '../two-rules.ts';
 import { startUpstream } from './upstream.ts';
 
 const door = process.argv[2];
@@ -18,6 +18,7 @@ const platform = await startPatchbay({
     PATCHBAY_PORT: '0',
     PATCHBAY_AGENT_DOOR_RATE: '0',
     PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1',
+    PATCHBAY_CONNECTIONS_CALLS_PER_MINUTE: '1000000',
     PATCHBAY_DATABASE_URL: process.env.BENCH_DATABASE_URL || undefined,
   },
   home,
@@ -36,17 +37,27 @@ const client = createClient({ baseUrl: platform.url, token: owner.token, fetch }
 const { key } = await client.call('create_key', { scopes: ['agents', 'operator'] });
 const headers = { Authorization: `Bearer ${key}` };
 
-if (door === 'operator') process.send?.({ url: platform.operatorUrl, headers });
-else if (door === 'deploy') {
-  await client.call('deploy_agent_file', { file: AGENT_FILE });
+if (door === 'operator' || door === 'deploy') {
+  if (door === 'deploy') await client.call('deploy_agent_file', { file: AGENT_FILE });
+  await discover(platform.operatorUrl, headers);
   process.send?.({ url: platform.operatorUrl, headers });
 } else {
-  const upstream = door === 'httpcalls' ? await startUpstream() : '';
+  const upstream = door === 'httpcalls' ? await startUpstream() : await mcpServer();
   const { agentId } = await client.call('deploy_agent_file', { file: agentFileFor(door, upstream) });
   const starting = Array.from({ length: TOGETHER }, () => client.call('create_conversation', { agentId }));
   const conversations = (await Promise.all(starting)).map(({ conversationId }) => conversationId);
+  await discover(platform.agentUrl(agentId), headers);
   const url = door === 'approve' ? await startApprovals(conversations) : platform.agentUrl(agentId);
   process.send?.({ url, headers, conversations });
+}
+
+/** Where calls of tools go, as an agent names it. */
+async function mcpServer(): Promise<string> {
+  if (door !== 'mcpcalls-program') return `${process.env.BENCH_MCP_SERVER}/stateless`;
+  const program = join(import.meta.dirname, 'mcp-program.ts');
+  const options = { command: process.execPath, args: [program], gated: false };
+  await client.call('add_server', { name: 'echo', options, wait: true });
+  return 'patchbay:servers/echo';
 }
 
 /** The agent of the bench, with one thing more in each turn. */
@@ -61,6 +72,9 @@ function agentFileFor(what: string | undefined, upstream: string): Record<string
     const call = { name: 'ask', actions: ['answer'], saveResponse: true, responseObjectName: 'asked' };
     const httpCalls = [{ ...call, request: { method: 'GET', path: '/' } }];
     return { ...AGENT_FILE, httpcalls: { targetServerUrl: upstream, httpCalls } };
+  }
+  if (what?.startsWith('mcpcalls')) {
+    return toolCallingAgent(upstream, { toolName: 'echo', toolArguments: { text: '{{ input }}' } });
   }
   if (what !== 'approve') return AGENT_FILE;
   const [group] = AGENT_FILE.rules.behaviorGroups;
