@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders such as ${env:NAME} are what hosts write
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -56,7 +56,7 @@ const memory = `memory: { command: ${JSON.stringify(process.execPath)}, args: [$
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'patchbay-servers-command-'));
   await configure(memory);
-  up = start(['up', '--json']);
+  up = start(['up', '--json'], { LANG: 'C.UTF-8', OF_THE_PLATFORM: 'nobody else sees it' });
   up.stderr!.on('data', chunk => {
     log += chunk;
   });
@@ -103,6 +103,16 @@ describe('patchbay servers', () => {
     );
   });
 
+  it('gives a program the nine variables that are set, its own, and nothing else (W-07) (W-08) (W-09) (attack 45)', async () => {
+    const own = ['--env', 'HOME=/of/its/own', '--env', 'COLOUR=blue'];
+    await patchbay(['servers', 'add', 'seeing', ...own, '--', process.execPath, npmServer('everything')]);
+    const { out } = await patchbay(['servers', 'call', 'seeing', 'get-env']);
+    expect(JSON.parse(out)).toEqual({
+      ...{ HOME: '/of/its/own', COLOUR: 'blue', LANG: 'C.UTF-8', PATH: expect.any(String) },
+    });
+    await patchbay(['servers', 'remove', 'seeing']);
+  });
+
   it('says why one is down, with what it wrote, and what to do', async () => {
     const added = await patchbay([
       'servers',
@@ -124,6 +134,7 @@ describe('patchbay servers', () => {
 
   it('imports the file of another host, with secrets of the environment, which stay in the vault (attack 46)', async () => {
     const canary = newCanary();
+    const noted = join(folder, 'noted');
     const file = `{
       // as Claude Code writes it
       "mcpServers": {
@@ -131,6 +142,11 @@ describe('patchbay servers', () => {
           "command": ${JSON.stringify(process.execPath)},
           "args": [${JSON.stringify(npmServer('everything'))}],
           "env": { "SOME_VALUE": "\${env:MY_TOKEN}" },
+        },
+        "noting": {
+          "command": ${JSON.stringify(process.execPath)},
+          "args": ["-e", ${JSON.stringify(`require('node:fs').writeFileSync(${JSON.stringify(noted)}, process.env.SOME_VALUE)`)}],
+          "env": { "SOME_VALUE": "\${MY_TOKEN}" }
         },
         "missing": { "url": "https://\${NOT_SET}.example.com" },
       },
@@ -140,27 +156,31 @@ describe('patchbay servers', () => {
     const unasked = await patchbay(['servers', 'import', '.mcp.json'], { env });
     expect(unasked).toMatchObject({ exitCode: 2, err: expect.stringContaining('give --yes') });
     const imported = await patchbay(['servers', 'import', '.mcp.json', '--yes'], { env });
-    expect(imported).toMatchObject({ exitCode: 1, out: 'Added Every-Thing.\n' });
+    expect(imported).toMatchObject({ exitCode: 1, out: 'Added Every-Thing.\nAdded noting.\n' });
     expect(imported.err).toContain(
       'Not added missing: url needs the variable NOT_SET, which is not set here.',
     );
-    expect(imported.err).toContain('1 of 2 servers were added; not missing.');
+    expect(imported.err).toContain('2 of 3 servers were added; not missing.');
 
     const known = () => patchbay(['servers', 'list', '--json']);
     await expect
       .poll(async () => (await known()).out, { timeout: 20_000 })
       .toMatch(/"name": "Every-Thing",[^}]*"state": "available"/);
+    const noting = () => readFile(noted, 'utf8').catch(() => '');
+    await expect.poll(noting, { timeout: 20_000 }).toBe(canary.value);
+    // What a server repeats of it does not come back.
     const got = await patchbay(['servers', 'call', 'Every-Thing', 'get-env']);
+    expect(got.out).toContain('SOME_VALUE');
     const shown = await patchbay(['servers', 'show', 'Every-Thing']);
     expect(shown.out).toContain('SOME_VALUE=${vault:servers.default.Every-Thing.SOME_VALUE}');
     const places = {
-      answers: [unasked, imported, shown, await known()],
+      answers: [unasked, imported, got, shown, await known()],
       log,
       folder: await dumpFolder(join(folder, 'data')),
     };
     expect(placesWith(canary, places)).toEqual([]);
-    expect(placesWith(canary, { got: got.out })).toEqual(['got']);
-    await patchbay(['servers', 'remove', 'Every-Thing']);
+    expect(placesWith(canary, { noted: await noting() })).toEqual(['noted']);
+    await patchbay(['servers', 'remove', 'Every-Thing', 'noting']);
   });
 
   it('follow the configuration file while the platform runs', async () => {

@@ -203,6 +203,9 @@ describe.each(engines)('the registry of servers on %s', engine => {
     expect(await refused(add(node, 'a', { url: 'https://a.example/forbidden?x=1' }))).toBe(
       "invalid: https://a.example/forbidden can't be reached: that is not for us",
     );
+    expect(await refused(add(node, 'a', { url: 'https://a.example/s/forbidden-1234567890abc/mcp' }))).toBe(
+      "invalid: https://a.example/s/.../mcp can't be reached: that is not for us",
+    );
     expect(await refused(add(node, 'a', { url: 'https://10.0.0.5/mcp' }))).toBe(
       "invalid: https://10.0.0.5/mcp can't be reached: 10.0.0.5 is a private address",
     );
@@ -212,6 +215,7 @@ describe.each(engines)('the registry of servers on %s', engine => {
     await add(node, 'a', { url: 'https://${vars:host}/mcp' });
     expect(asked).toEqual([
       'https://a.example/forbidden?x=1',
+      'https://a.example/s/forbidden-1234567890abc/mcp',
       'https://10.0.0.5/mcp',
       'https://inside.example/mcp',
       'https://a.example/mcp',
@@ -364,6 +368,27 @@ describe.each(engines)('the registry of servers on %s', engine => {
     expect(node.changes).toEqual(['added default/a', 'removed default/a']);
     await node.registry.remove({ scope: 'default', name: 'a' });
     expect(node.registry.list().unusable).toEqual([]);
+  });
+
+  it('takes as many as there may be', async () => {
+    await using on = await rigOn(engine);
+    const node = await on.node();
+    const rows = Array.from({ length: 999 }, (_, index) => ({
+      ...{ instance: 'default', name: `s${index}`, options: JSON.stringify({ url: URL_A }), revision: 1 },
+      ...{ created_by: 'ann', created_at: 0, updated_at: 0 },
+    }));
+    for (let at = 0; at < rows.length; at += 100) {
+      await on.rig.store.db
+        .insertInto('servers')
+        .values(rows.slice(at, at + 100))
+        .execute();
+    }
+    await add(node, 'last', { url: URL_A });
+    expect(node.registry.servers('default')).toHaveLength(1_000);
+    expect(await refused(add(node, 'more', { url: URL_A }))).toBe(
+      'conflict: There are 1000 servers, as many as there may be.',
+    );
+    await add(node, 'last', { url: URL_A, prefix: 'l' }, { replace: true });
   });
 
   it('takes another configuration whole or not at all, and tells only what is different', async () => {

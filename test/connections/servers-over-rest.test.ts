@@ -183,7 +183,7 @@ describe.each(platforms)('MCP servers over REST, on $kind', ({ start }) => {
     const canary = newCanary();
     const authorization = `Bearer ${canary.core}`;
     await using server = await oneTool();
-    const url = `${server.url}?api_key=${canary.core}`;
+    const url = `${server.url}/${canary.core}?api_key=${canary.core}`;
     const answers: unknown[] = [];
     answers.push(
       await client.call('add_server', {
@@ -232,6 +232,45 @@ describe.each(platforms)('MCP servers over REST, on $kind', ({ start }) => {
     expect(answer).toMatchObject({ outcome: 'answered', isError: true, cut: true });
     expect(answer.text).toMatch(/^é{10}/);
     await client.call('remove_server', { name: 'failing' });
+  });
+
+  it('sends every request to the address as it is written, with the headers (W-05) (W-06)', async () => {
+    await using server = await oneTool();
+    const url = `${server.url}/v1/sse/?a=b%20c`;
+    await client.call('add_server', {
+      name: 'exact',
+      options: { url, headers: { 'X-Org': 'o-1', 'x-b': 'b' } },
+    });
+    await bothAvailable('exact');
+    await client.call('call_server_tool', { name: 'exact', tool: 'search' });
+    expect(server.heard.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['server/discover', 'tools/list', 'tools/call']),
+    );
+    const { pathname, search } = new URL(url);
+    expect(new Set(server.addresses)).toEqual(new Set([pathname + search]));
+    for (const { headers } of server.heard) expect(headers).toMatchObject({ 'x-org': 'o-1', 'x-b': 'b' });
+    await client.call('remove_server', { name: 'exact' });
+  });
+
+  it('offers what only names, without what except names, under a prefix (W-23) (W-24) (W-25) (W-29)', async () => {
+    const offered = async (options: Record<string, unknown>) => {
+      const everything = { ...node(npmServer('everything')), ...options };
+      const add = { name: 'chosen', options: everything, replace: true, wait: true };
+      await client.call('add_server', add);
+      await bothAvailable('chosen');
+      const { tools } = await client.call('list_server_tools', { name: 'chosen', limit: 200 });
+      return tools.flatMap(({ offeredAs }) => offeredAs ?? []);
+    };
+    const all = await offered({});
+    expect(all).toEqual(expect.arrayContaining(['chosen__echo', 'chosen__get-env', 'chosen__get-sum']));
+    const fewer = ['chosen__get-env'];
+    await expect.poll(() => offered({ only: ['echo', 'get-env'], except: ['echo'] })).toEqual(fewer);
+    await expect
+      .poll(() => offered({ except: ['echo'] }))
+      .toEqual(all.filter(name => name !== 'chosen__echo'));
+    await expect.poll(() => offered({ only: ['echo'], prefix: 'mine' })).toEqual(['mine__echo']);
+    await expect.poll(() => offered({ only: ['echo'], prefix: '' })).toEqual(['echo']);
+    await client.call('remove_server', { name: 'chosen' });
   });
 
   it('refuses wrong options, taken names and addresses by name (W-42) (W-54) (W-59) (W-65)', async () => {

@@ -22,6 +22,8 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
   /** Every message it got, in order. */
   readonly heard: readonly Heard[];
+  /** Paths with their queries, as they were asked for. */
+  readonly addresses: readonly string[];
   /** Requests that were no POST. */
   readonly others: readonly string[];
 }
@@ -32,7 +34,9 @@ export async function startScriptedServer(
 ): Promise<ScriptedServer> {
   const heard: Heard[] = [];
   const others: string[] = [];
+  const addresses: string[] = [];
   const server = createServer(async (request, response) => {
+    addresses.push(request.url!);
     if (request.method !== 'POST') {
       others.push(request.method!);
       return void response.writeHead(405).end();
@@ -54,6 +58,7 @@ export async function startScriptedServer(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     heard,
+    addresses,
     others,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -71,9 +71,11 @@ export async function importServers(
   }
   const added: string[] = [];
   for (const one of choices.dryRun ? [] : planned) {
-    const reason = await add(client, one, choices);
-    if (reason === undefined) added.push(one.name);
-    else failed.push({ name: one.name, reason });
+    const error = await add(client, one, choices);
+    // Without a platform, or for who may add none, there is nothing to go on with; what was added is said all the same.
+    if (error && added.length === 0 && isFinal(error)) throw error;
+    if (error) failed.push({ name: one.name, reason: error.message });
+    else added.push(one.name);
   }
   return { added, skipped, failed };
 }
@@ -222,12 +224,16 @@ async function consent(
   if (!agreed) throw new CliError(EXIT.failed, 'Nothing was added.');
 }
 
+function isFinal({ status }: ClientError): boolean {
+  return status === 0 || status === 401 || status === 403;
+}
+
 /** Why it was not added; `undefined` when it was. */
 async function add(
   client: Client,
   { name, entry, filled }: Planned,
   choices: ImportChoices,
-): Promise<string | undefined> {
+): Promise<ClientError | undefined> {
   const { command, args, env, cwd, url, headers, only, except } = entry;
   const options = {
     ...(command === undefined
@@ -241,9 +247,7 @@ async function add(
     await client.call('add_server', { name, instance, options, replace, vaulted: [...filled] });
     return undefined;
   } catch (error) {
-    // Without a platform nothing else can be added, either; whoever may not add one may add none.
-    if (!(error instanceof ClientError) || error.status === 0 || error.status === 401 || error.status === 403)
-      throw error;
-    return error.message;
+    if (error instanceof ClientError) return error;
+    throw error;
   }
 }

@@ -13,7 +13,10 @@ export function isLongWord(segment: string): boolean {
   return LONG_WORD.test(segment);
 }
 
-/** The address of a server for people: without its query and fragment, which may hold a credential. References stay as they are. */
+/**
+ * The address of a server for people and logs: without query and fragment, and with three dots for parts of its path that may be a
+ * credential. References stay as they are.
+ */
 export function shownAddress(url: string): string {
-  return url.replace(/[?#].*$/s, '');
+  return url.replace(/[?#].*$/s, '').replace(/(?<=[^/:]\/)[^/]+/g, part => (isLongWord(part) ? '...' : part));
 }

@@ -4,6 +4,7 @@ import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
+import { shownAddress } from '../server/server-address.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { fillingInDefaults } from './elicitation-defaults.ts';
 import type { Endpoint, StdioEndpoint } from './endpoint.ts';
@@ -207,9 +208,7 @@ function keyOf({ endpoint, scope, owner }: ConnectRequest): string {
   return sha256OfJson([scope, owner ?? null, endpoint]);
 }
 
-/** For the log: without query, arguments and everything else where secrets stand. */
+/** For the log: without arguments and everything else where secrets stand. */
 function shownEndpoint(endpoint: Endpoint): string {
-  if (endpoint.kind === 'stdio') return endpoint.command;
-  const url = URL.parse(endpoint.url);
-  return url ? `${url.origin}${url.pathname}` : 'no address';
+  return endpoint.kind === 'stdio' ? endpoint.command : shownAddress(endpoint.url);
 }
