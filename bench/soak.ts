@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type PlatformProcess, startPlatformProcess } from '@patchbay/testing/platform-process';
 import { startPostgres } from '@patchbay/testing/postgres';
 import pg from 'pg';
+import { WORLDS } from '../test/crash/counting-worlds.ts';
 import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
 import { pauseTrial } from '../test/crash/pause-trial.ts';
@@ -84,6 +85,8 @@ async function kills(): Promise<Proof> {
   };
 }
 
+const KINDS = Object.keys(WORLDS) as (keyof typeof WORLDS)[];
+
 async function effects(): Promise<Proof> {
   await using postgres = await startPostgres({ durable: true });
   const complaints: string[] = [];
@@ -95,7 +98,8 @@ async function effects(): Promise<Proof> {
         const databaseUrl =
           engine === 'postgres' ? await newDatabase(postgres.url, `effects_${trial}`) : undefined;
         const killAfterMs = 30 + ((trial * 37) % 700);
-        const result = await effectTrial({ dataDir, databaseUrl, conversations: 8, killAfterMs });
+        const world = KINDS[trial % KINDS.length];
+        const result = await effectTrial({ dataDir, databaseUrl, conversations: 8, killAfterMs, world });
         for (const name of ['acknowledged', 'received', 'unknown'] as const) sum[name] += result[name];
         complaints.push(...result.complaints.map(text => `${engine} trial ${trial}: ${text}`));
       });
@@ -103,7 +107,7 @@ async function effects(): Promise<Proof> {
     }
   }
   return {
-    what: 'kill -9 while agents make two calls a turn in 8 conversations at once; after the restart no call has reached the server twice, every one that reached it is in its conversation, and one nobody knows about is said to be unknown',
+    what: 'kill -9 while agents make two calls a turn, of HTTP or MCP servers, in 8 conversations at once; after the restart no call has reached the server twice, every one that reached it is in its conversation, and one nobody knows about is said to be unknown',
     figures: {
       'kills on SQLite': trials.sqlite,
       'kills on PostgreSQL': trials.postgres,

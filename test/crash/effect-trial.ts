@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Client } from '@patchbay/contract/client';
 import { startPlatformProcess } from '@patchbay/testing/platform-process';
-import { callingAgent } from '../httpcalls/calling-agent.ts';
-import { startFaultServer } from '../httpcalls/fault-server.ts';
+import { CALLS, type CallName, type CountingWorld, WORLDS } from './counting-worlds.ts';
 
 export interface EffectTrial {
   /** Messages the platform had answered before it died. */
@@ -16,8 +15,6 @@ export interface EffectTrial {
 }
 
 const AGENT = 'effects';
-/** In the order they are made, each with an effect. */
-const CALLS = ['first', 'second'] as const;
 /** A turn that was cut off is taken up a few seconds after the start. */
 const TAKE_UP_MS = 30_000;
 
@@ -30,14 +27,16 @@ export async function effectTrial(options: {
   readonly dataDir: string;
   readonly databaseUrl?: string | undefined;
   readonly conversations: number;
+  /** What the agent calls; HTTP unless it is said. */
+  readonly world?: keyof typeof WORLDS | undefined;
   /** Milliseconds of talking before the kill. */
   readonly killAfterMs: number;
 }): Promise<EffectTrial> {
-  await using server = await startFaultServer();
+  await using world = await WORLDS[options.world ?? 'HTTP calls']();
   const start = () =>
     startPlatformProcess({ ...options, env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' } });
   const first = await start();
-  await first.client.call('deploy_agent_file', { file: agentFile(server.url) });
+  await first.client.call('deploy_agent_file', { file: world.agentFile(AGENT) });
   const spoken = await Promise.all(
     Array.from({ length: options.conversations }, async (_, index) => {
       const { conversationId } = await first.client.call('create_conversation', { agentId: AGENT });
@@ -61,9 +60,9 @@ export async function effectTrial(options: {
   const complaints: string[] = [];
   let unknown = 0;
   for (const conversation of spoken) {
-    const told = await toldBy(second.client, conversation.conversationId);
+    const told = await toldBy(second.client, conversation.conversationId, world);
     unknown += told.filter(({ code }) => code === 'OUTCOME_UNKNOWN').length;
-    complaints.push(...compare(conversation, told, server.requests));
+    complaints.push(...compare(conversation, told, world));
     const next = await talk(second.client, conversation.conversationId, messageOf(conversation.index, 0));
     if (next !== 'READY') complaints.push(`conversation ${conversation.index}: ${next} after the restart`);
   }
@@ -71,21 +70,7 @@ export async function effectTrial(options: {
   const [code] = await once(second.process, 'exit');
   if (code !== 0) complaints.push(`the restarted platform ended with ${code}`);
   const acknowledged = spoken.reduce((sum, conversation) => sum + conversation.acknowledged, 0);
-  return { acknowledged, received: server.requests.length, unknown, complaints };
-}
-
-function agentFile(url: string) {
-  const calls = CALLS.map((name, index) => ({
-    name,
-    actions: ['do'],
-    responseObjectName: name,
-    request: {
-      method: index === 0 ? 'POST' : 'PUT',
-      path: `/later/${name}`,
-      body: '{"said": "{{ input }}"}',
-    },
-  }));
-  return { ...callingAgent(AGENT, url, calls), dictionary: { words: [{ word: 'do', expressions: 'do' }] } };
+  return { acknowledged, received: world.count, unknown, complaints };
 }
 
 function messageOf(conversation: number, count: number): string {
@@ -104,13 +89,13 @@ async function talk(client: Client, conversationId: string, message: string): Pr
 /** A call as its conversation tells of it. */
 interface ToldCall {
   readonly message: string;
-  readonly call: (typeof CALLS)[number];
+  readonly call: CallName;
   readonly done: boolean;
   readonly code: string | undefined;
 }
 
 /** What a conversation tells of its calls when nothing of it is under way any more. */
-async function toldBy(client: Client, conversationId: string): Promise<ToldCall[]> {
+async function toldBy(client: Client, conversationId: string, world: CountingWorld): Promise<ToldCall[]> {
   for (const deadline = Date.now() + TAKE_UP_MS; ; ) {
     const { conversationState, conversationOutputs = [] } = await client.call('read_conversation', {
       conversationId,
@@ -118,7 +103,7 @@ async function toldBy(client: Client, conversationId: string): Promise<ToldCall[
     });
     if (conversationState !== 'IN_PROGRESS') {
       return conversationOutputs.flatMap(({ input, output }) =>
-        input === undefined ? [] : toldOf(input, output?.[0]?.text),
+        input === undefined ? [] : toldOf(world, input, output?.[0]?.text),
       );
     }
     if (Date.now() > deadline) throw new Error(`${conversationId} is still in progress`);
@@ -126,28 +111,23 @@ async function toldBy(client: Client, conversationId: string): Promise<ToldCall[
   }
 }
 
-function toldOf(message: string, text = '{}'): ToldCall[] {
-  const calls = JSON.parse(text) as Record<
-    string,
-    { readonly ok?: boolean; readonly code?: string } | undefined
-  >;
+function toldOf({ isDone }: CountingWorld, message: string, text = '{}'): ToldCall[] {
+  const calls = JSON.parse(text) as Record<string, unknown>;
   return CALLS.map(call => ({
     message,
     call,
-    done: calls[call]?.ok === true,
-    code: calls[`${call}Error`]?.code,
+    done: isDone(calls[call]),
+    code: (calls[`${call}Error`] as { readonly code?: string } | undefined)?.code,
   }));
 }
 
 function compare(
   conversation: { readonly index: number; readonly acknowledged: number },
   told: readonly ToldCall[],
-  requests: readonly { readonly path: string; readonly body: string }[],
+  { received }: CountingWorld,
 ): string[] {
   const complaints: string[] = [];
   const { index, acknowledged } = conversation;
-  const received = (message: string, call: string) =>
-    requests.filter(({ path, body }) => path === `/later/${call}` && body.includes(`"${message}"`)).length;
   for (let count = 1; count <= acknowledged + 1; count += 1) {
     const message = messageOf(index, count);
     for (const call of CALLS) {

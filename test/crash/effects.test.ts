@@ -5,11 +5,15 @@ import { newTestDatabase } from '@patchbay/testing/stores';
 import { describe, expect, it } from 'vitest';
 import { effectTrial } from './effect-trial.ts';
 
-/** 6 trials in all here; `npm run soak -- effects` runs the same code with a bigger number. */
+/** 11 trials in all here; `npm run soak -- effects` runs the same code with a bigger number. */
 describe.each([
-  ['sqlite', 4],
-  ['postgres', 2],
-] as const)('kill -9 during calls with an effect on %s', (engine, trials) => {
+  ['sqlite', 'HTTP calls', 4],
+  ['postgres', 'HTTP calls', 2],
+  ['sqlite', 'MCP tools with a handshake', 2],
+  ['postgres', 'MCP tools with a handshake', 1],
+  ['sqlite', 'MCP tools without sessions', 1],
+  ['postgres', 'MCP tools without sessions', 1],
+] as const)('kill -9 on %s during calls with an effect: %s', (engine, world, trials) => {
   it('makes no call twice, loses none, and says what nobody knows (attack 53)', {
     timeout: 240_000,
   }, async () => {
@@ -21,8 +25,9 @@ describe.each([
         dataDir,
         databaseUrl: database?.url,
         conversations: 4,
+        world,
         // Spread over the first turns, not drawn: a failing trial can be repeated.
-        killAfterMs: 80 + trial * 61,
+        killAfterMs: (world === 'HTTP calls' ? 80 : 160) + trial * 61,
       });
       expect(result.complaints).toEqual([]);
       received += result.received;

@@ -27,7 +27,9 @@ describe.each(platforms)('the worked agents on $kind', ({ start }) => {
     client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
     await client.call('put_secret', { name: 'service-desk-key', value: canary.value });
     await client.call('put_variable', { name: 'service-desk-url', value: `http://127.0.0.1:${port}` });
-    for (const name of ['opening-hours', 'order-desk', 'service-desk']) {
+    await client.call('put_secret', { name: 'librarian-key', value: platform.operatorKey });
+    await client.call('put_variable', { name: 'librarian-url', value: platform.operatorUrl });
+    for (const name of ['opening-hours', 'order-desk', 'service-desk', 'librarian']) {
       const text = await readFile(new URL(`../../examples/${name}.yaml`, import.meta.url), 'utf8');
       await client.call('deploy_agent_file', { file: parse(text) });
     }
@@ -109,6 +111,22 @@ describe.each(platforms)('the worked agents on $kind', ({ start }) => {
     const call = { agentId: 'order-desk', conversationId };
     const other = await client.call('talk_to_agent', { ...call, message: 'Small' });
     expect(other.agentResponse).toBe('A small tea. On which name?');
+  });
+
+  it('librarian reads the documentation through the door of its own platform', async () => {
+    const { answers } = await talk(
+      'librarian',
+      'Which pages are there?',
+      'Please read keys',
+      'read nothing',
+      'hi',
+    );
+    expect(answers).toEqual([
+      expect.stringMatching(/^There are \d+ pages: .*getting-started.*keys/),
+      expect.stringMatching(/^# .*Keys/i),
+      expect.stringMatching(/^That I cannot read: .*nothing/),
+      'Ask me which pages there are, or say: read keys.',
+    ]);
   });
 
   it('service-desk reads tickets with a key that nobody sees', async () => {

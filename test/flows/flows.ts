@@ -11,10 +11,16 @@ export interface Flow {
    * `call` goes through the surface under test, `rest` through REST, for what has no tool. `tag` tells the flow's own things from
    * those of the same flow through another surface.
    */
-  run(way: { readonly call: Call; readonly rest: Call; readonly tag: string }): Promise<void>;
+  run(way: {
+    readonly call: Call;
+    readonly rest: Call;
+    readonly tag: string;
+    /** The operator door itself, for an agent that is its client. */
+    readonly door: { readonly url: string; readonly key: string };
+  }): Promise<void>;
 }
 
-/** The flows of platform.md 12.2 that need no model, group, schedule or server of somebody else. */
+/** The flows of platform.md 12.2 that need no model, group or schedule. */
 export const FLOWS: readonly Flow[] = [
   {
     flow: 'low-level chat',
@@ -169,6 +175,48 @@ export const FLOWS: readonly Flow[] = [
       const deleted = await call('delete_agent', { agentId, version: 2, cascade: true, permanent: true });
       expect(deleted).toMatchObject({ action: 'deleted' });
       expect(await inputs()).toEqual(['hello', 'pay']);
+    },
+  },
+  {
+    flow: 'MCP client loop',
+    async run({ call, rest, tag, door }) {
+      const id = `loop-${tag.replace(/[^a-z]+/gi, '-').toLowerCase()}`;
+      await rest('put_secret', { name: `${id}-key`, value: door.key });
+      const config = {
+        mcpServerUrl: door.url,
+        apiKey: `\${vault:${id}-key}`,
+        toolsWhitelist: ['list_docs', 'read_docs'],
+        mcpCalls: [
+          { name: 'list', actions: ['list'], toolName: 'list_docs', responseObjectName: 'all' },
+          { name: 'read', actions: ['read'], toolName: 'read_docs', responseObjectName: 'one' },
+          { name: 'chat', actions: ['chat'], toolName: 'list_agents', responseObjectName: 'none' },
+        ].map(made => ({ ...made, toolArguments: made.name === 'read' ? { name: 'keys' } : {} })),
+      };
+      const text =
+        '{{ mcpCalls.all.docs | join: " " }}{{ mcpCalls.one.markdown }}{{ mcpCalls.noneError.code }}';
+      await rest('deploy_agent_file', {
+        file: {
+          agent: id,
+          name: id,
+          dictionary: { words: ['list', 'read', 'chat'].map(word => ({ word, expressions: word })) },
+          rules: {
+            expressionsAsActions: true,
+            behaviorGroups: [{ name: 'all', rules: [{ name: 'say', actions: ['say'] }] }],
+          },
+          mcpcalls: config,
+          output: {
+            outputSet: [{ action: 'say', outputs: [{ valueAlternatives: [{ type: 'text', text }] }] }],
+          },
+        },
+      });
+      const { configuration } = await call('read_resource', { resourceType: 'mcpcalls', resourceId: id });
+      expect(configuration).toMatchObject({ mcpServerUrl: door.url, apiKey: config.apiKey });
+      const { conversationId } = await call('create_conversation', { agentId: id });
+      const say = async (message: string) =>
+        (await call('talk_to_agent', { agentId: id, conversationId, message })).agentResponse;
+      expect(await say('list')).toContain('getting-started');
+      expect(await say('read')).toMatch(/^# /);
+      expect(await say('chat')).toBe('TOOL_NOT_FOUND');
     },
   },
 ];

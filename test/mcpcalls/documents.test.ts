@@ -49,6 +49,11 @@ describe('a document about an MCP server', () => {
       { mcpCalls: [{ ...CALLS[0], toolArguments: { a: [{ b: '{{ x' }] } }] },
     ],
     [
+      'with a secret among the arguments',
+      'toolArguments',
+      { mcpCalls: [{ ...CALLS[0], toolArguments: { a: ['${vault:key}'] } }] },
+    ],
+    [
       'with a result nobody could name',
       'responseObjectName',
       { mcpCalls: [{ ...CALLS[0], name: 'go there' }] },

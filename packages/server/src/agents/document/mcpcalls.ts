@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { definitionOfMcpcalls } from '../../connections/server/from-mcpcalls.ts';
-import { compileText } from '../../secrets/reference-text.ts';
+import { PlatformError } from '../../kernel/errors.ts';
+import { compileText, containsReference } from '../../secrets/reference-text.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
 import { dataName, optionalDataName, postInstructions } from './httpcalls.ts';
@@ -113,6 +114,14 @@ const texts = { compile: (text: string) => compileText(text, () => true) };
 
 /** A server that could never be called is refused when it is written, with the name of the field (EX-01, E-94). */
 function refuseAbsent(document: McpcallsDocument): void {
+  for (const [index, { toolArguments }] of document.mcpCalls.entries()) {
+    if (!containsReference(JSON.stringify(toolArguments))) continue;
+    throw new PlatformError(
+      'invalid',
+      `mcpcalls document: field "toolArguments" at $.mcpCalls[${index}].toolArguments holds a reference, and none is filled in there: a credential belongs to the server, in apiKey.`,
+      { details: { path: `$.mcpCalls[${index}].toolArguments`, field: 'toolArguments' } },
+    );
+  }
   if (registeredServer(document)) return;
   definitionOfMcpcalls(document, { scope: 'mcpcalls', when: 'saving', texts });
 }

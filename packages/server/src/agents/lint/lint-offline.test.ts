@@ -239,6 +239,52 @@ describe('what nothing asks for', () => {
       'httpcalls clerk, call "look" | It is never made: it waits for no action.',
     ],
     [
+      'idle-call',
+      agent([rule('one')], {
+        mcpcalls: {
+          mcpServerUrl: 'https://mcp.example.org/mcp',
+          mcpCalls: [{ name: 'look', actions: ['look'], toolName: 'look' }],
+        },
+      }),
+      'mcpcalls clerk, call "look" | It waits for "look", which no rule before it raises.',
+    ],
+    [
+      'idle-call',
+      agent([rule('one')], {
+        mcpcalls: {
+          mcpServerUrl: 'https://mcp.example.org/mcp',
+          mcpCalls: [{ name: 'look', toolName: 'look' }],
+        },
+      }),
+      'mcpcalls clerk, call "look" | It is never made: it waits for no action.',
+    ],
+    [
+      'idle-call',
+      agent([rule('one')], {
+        mcpcalls: {
+          mcpServerUrl: 'https://mcp.example.org/mcp',
+          toolsBlacklist: ['look'],
+          mcpCalls: [{ name: 'look', actions: ['*'], toolName: 'look' }],
+        },
+      }),
+      'mcpcalls clerk, call "look" | It is never made: toolsBlacklist leaves out the tool "look".',
+    ],
+    [
+      'idle-call',
+      agent([rule('one')], {
+        mcpcalls: {
+          mcpServerUrl: 'https://mcp.example.org/mcp',
+          toolsWhitelist: ['see'],
+          exposeResources: true,
+          mcpCalls: [
+            { name: 'look', actions: ['*'], toolName: 'look' },
+            { name: 'all', actions: ['*'], toolName: 'x_list_resources' },
+          ],
+        },
+      }),
+      'mcpcalls clerk, call "look" | It is never made: toolsWhitelist leaves out the tool "look".',
+    ],
+    [
       'unasked-word',
       agent([rule('one', [matches('drink(coffee)')])], {
         dictionary: {

@@ -1,5 +1,6 @@
+import type { McpcallsDocument } from '../document/mcpcalls.ts';
 import { type Finding, quoted, warning } from './finding.ts';
-import { documentsOf, type LintedAgent, placeIn } from './linted-agent.ts';
+import { documentsOf, type LintedAgent, type PlacedDocument, placeIn } from './linted-agent.ts';
 import type { Actions } from './raised-actions.ts';
 
 /** What waits for actions that nothing raises, and actions that nothing waits for. */
@@ -43,27 +44,63 @@ function* idleProperties(agent: LintedAgent, actions: Actions): Generator<Findin
 
 function* idleCalls(agent: LintedAgent, actions: Actions): Generator<Finding> {
   for (const document of documentsOf(agent, 'httpcalls')) {
-    for (const call of document.body.httpCalls) {
-      const place = placeIn(document, `call ${quoted(call.name)}`);
-      // What has parameters is a tool of a model.
-      if (call.actions.length === 0 && call.parameters === undefined) {
-        yield warning({
-          code: 'idle-call',
-          place,
-          says: 'It is never made: it waits for no action.',
-          mend: 'Name the action of a rule in its "actions", or remove it.',
-        });
-      }
-      for (const action of unraised(call.actions, document.last, actions)) {
-        yield warning({
-          code: 'idle-call',
-          place,
-          says: `It waits for ${quoted(action)}, which no rule before it raises.`,
-          mend: 'Raise the action in a rule, or remove it here.',
-        });
-      }
+    // What has parameters is a tool of a model.
+    for (const call of document.body.httpCalls)
+      yield* idleCall(document, { ...call, isForAModel: call.parameters !== undefined }, actions);
+  }
+  for (const document of documentsOf(agent, 'mcpcalls')) {
+    for (const call of document.body.mcpCalls) {
+      yield* idleCall(document, { ...call, isForAModel: false }, actions);
+      const list = leftOutBy(document.body, call.toolName);
+      if (list === undefined) continue;
+      yield warning({
+        code: 'idle-call',
+        place: placeIn(document, `call ${quoted(call.name)}`),
+        says: `It is never made: ${list} leaves out the tool ${quoted(call.toolName)}.`,
+        mend: `Correct ${list}, or remove the call.`,
+      });
     }
   }
+}
+
+function* idleCall(
+  document: PlacedDocument,
+  {
+    name,
+    actions: awaitedActions,
+    isForAModel,
+  }: { readonly name: string; readonly actions: readonly string[]; readonly isForAModel: boolean },
+  actions: Actions,
+): Generator<Finding> {
+  const place = placeIn(document, `call ${quoted(name)}`);
+  if (awaitedActions.length === 0 && !isForAModel) {
+    yield warning({
+      code: 'idle-call',
+      place,
+      says: 'It is never made: it waits for no action.',
+      mend: 'Name the action of a rule in its "actions", or remove it.',
+    });
+  }
+  for (const action of unraised(awaitedActions, document.last, actions)) {
+    yield warning({
+      code: 'idle-call',
+      place,
+      says: `It waits for ${quoted(action)}, which no rule before it raises.`,
+      mend: 'Raise the action in a rule, or remove it here.',
+    });
+  }
+}
+
+/** The two tools that read resources are in no list (E-86). */
+const OF_RESOURCES = /_(?:list_resources|read_resource)$/;
+
+function leftOutBy(
+  { toolsWhitelist = [], toolsBlacklist = [], exposeResources }: McpcallsDocument,
+  tool: string,
+): string | undefined {
+  if (exposeResources && OF_RESOURCES.test(tool)) return undefined;
+  if (toolsBlacklist.includes(tool)) return 'toolsBlacklist';
+  return toolsWhitelist.length === 0 || toolsWhitelist.includes(tool) ? undefined : 'toolsWhitelist';
 }
 
 function unraised(awaitedActions: readonly string[], step: number, actions: Actions): string[] {
