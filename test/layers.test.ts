@@ -153,10 +153,10 @@ const LAYERS: Record<string, LayerRow> = {
     },
   },
   doctor: {
-    may: ['agents', 'config', 'docs', 'store', 'kernel'],
+    may: ['agents', 'connections', 'config', 'docs', 'store', 'kernel'],
     never: {
       'edge operations': 'what answers requests is asked over HTTP, and a stopped platform has none of it',
-      'connections auth secrets records': 'looking changes nothing, so it needs nobody who could',
+      'auth secrets records': 'looking changes nothing, so it needs nobody who could',
     },
   },
   kernel: {

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import { describe, expect, it } from 'vitest';
+import type { ConfiguredInstances } from '../../packages/server/src/connections/server/configured-instances.ts';
 import {
-  type ConfiguredInstances,
   createRegistry,
   type Registry,
   type ServerChange,

@@ -7,7 +7,7 @@ import { serve } from '@hono/node-server';
 import manifest from '../package.json' with { type: 'json' };
 import { importConfigScript } from './config/config-script.ts';
 import { loadConfig } from './config/load-config.ts';
-import { watchConfig } from './config/watch-config.ts';
+import { configSignature, watchConfig } from './config/watch-config.ts';
 import { systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import { createLogger, type LogDestination } from './kernel/logger.ts';
@@ -49,6 +49,7 @@ export async function startPatchbay(
   options: StartOptions,
   overrides: PlatformOverrides = {},
 ): Promise<RunningPatchbay> {
+  const signature = await configSignature(options);
   const loaded = loadConfig({ ...options, script: await importConfigScript(options) });
   const { config, secrets, warnings } = loaded;
   const logBuffer = createLogBuffer();
@@ -90,7 +91,7 @@ export async function startPatchbay(
 
   undo.defer(
     watchConfig({
-      ...{ sources: options, loaded, logger, clock: systemClock },
+      ...{ sources: options, loaded, signature, logger, clock: systemClock },
       apply: platform.registry.configure,
     }),
   );

@@ -8,7 +8,7 @@ import { createLogger } from '../kernel/logger.ts';
 import { importConfigScript } from './config-script.ts';
 import { loadConfig } from './load-config.ts';
 import type { ServerSections } from './server-sections.ts';
-import { watchConfig } from './watch-config.ts';
+import { configSignature, watchConfig } from './watch-config.ts';
 
 let cwd: string;
 let stop: () => Promise<void>;
@@ -32,11 +32,16 @@ async function write(content: unknown, name = 'patchbay.config.json'): Promise<v
   await rename(draft, path.join(cwd, name));
 }
 
-async function watch(apply: (servers: ServerSections) => void = servers => applied.push(servers)) {
+async function watch(
+  apply: (servers: ServerSections) => void = servers => applied.push(servers),
+  meanwhile?: () => Promise<void>,
+) {
   const sources = { env: {}, cwd, home: cwd };
+  const signature = await configSignature(sources);
   const loaded = loadConfig({ ...sources, script: await importConfigScript(sources) });
+  await meanwhile?.();
   stop = watchConfig({
-    ...{ sources, loaded, apply },
+    ...{ sources, loaded, signature, apply },
     clock: { ...systemClock, sleep: (_ms, signal) => systemClock.sleep(2, signal) },
     logger: createLogger({
       ...{ level: 'debug', format: 'json', clock: systemClock },
@@ -57,6 +62,11 @@ describe('a configuration file that changes', () => {
     await expect.poll(lastServers).toEqual(['a', 'b']);
     await rm(path.join(cwd, 'patchbay.config.json'));
     await expect.poll(lastServers).toEqual([]);
+  });
+
+  it('is read again when it changed while the platform started', async () => {
+    await watch(undefined, () => write({ servers: { a: {} } }));
+    await expect.poll(lastServers).toEqual(['a']);
   });
 
   it('is run again where it is a program', async () => {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Clock } from '../kernel/clock.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -16,13 +16,14 @@ const LOOK_MS = 500;
 export function watchConfig(deps: {
   readonly sources: ConfigSources;
   readonly loaded: LoadedConfig;
+  /** Of the file before it was loaded: a change since then is one, too. */
+  readonly signature: string;
   /** Takes all of it or nothing: throws a `PlatformError` for what is wrong. */
   readonly apply: (servers: ServerSections) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }): () => Promise<void> {
   const { sources, apply, clock, logger } = deps;
-  const files = configFiles(sources.cwd, sources.env.PATCHBAY_CONFIG?.trim() || undefined);
   const stopped = new AbortController();
   let settings = deps.loaded.fileSettings;
   let reloads = 0;
@@ -50,12 +51,12 @@ export function watchConfig(deps: {
   }
 
   async function look(): Promise<void> {
-    let used = signatureOf(files);
+    let used = deps.signature;
     let seen = used;
     while (!stopped.signal.aborted) {
       await clock.sleep(LOOK_MS, stopped.signal).catch(() => undefined);
       if (stopped.signal.aborted) return;
-      const now = signatureOf(files);
+      const now = await configSignature(sources);
       // Once it has stayed the same for a while: a file that is being written is not read.
       if (now === seen && now !== used) {
         used = now;
@@ -72,13 +73,11 @@ export function watchConfig(deps: {
   };
 }
 
-function signatureOf(files: readonly string[]): string {
-  return files
-    .map(file => {
-      const found = statSync(file, { throwIfNoEntry: false, bigint: true });
-      return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : '';
-    })
-    .join('\n');
+/** Another one when the configuration file is another, or is there or not. */
+export async function configSignature({ cwd, env }: Pick<ConfigSources, 'cwd' | 'env'>): Promise<string> {
+  const files = configFiles(cwd, env.PATCHBAY_CONFIG?.trim() || undefined);
+  const found = await Promise.all(files.map(file => stat(file, { bigint: true }).catch(() => undefined)));
+  return found.map(one => (one ? `${one.ino} ${one.size} ${one.mtimeNs}` : '')).join('\n');
 }
 
 function changedKeys(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {

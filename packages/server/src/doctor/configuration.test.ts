@@ -85,6 +85,15 @@ describe('the configuration', () => {
     expect((await examine()).remarks[0]!.says).toContain('keep one');
   });
 
+  it('names each wrong option of an MCP server in it', async () => {
+    const servers = { one: { url: 'https://a.example', timeot: 5 }, two: {} };
+    await writeFile(join(cwd, 'patchbay.config.json'), JSON.stringify({ servers }));
+    expect((await examine()).remarks).toMatchObject([
+      { verdict: 'problem', says: 'Server one: timeot is no option; did you mean timeout.', mend: undefined },
+      { verdict: 'problem', says: expect.stringContaining('Server two: transport is required') },
+    ]);
+  });
+
   it('never shows the password of the database', async () => {
     const env = { PATCHBAY_DATABASE_URL: 'mysql://patchbay:hunter2@db/patchbay' };
     expect(JSON.stringify((await examine(env)).remarks)).not.toContain('hunter2');

@@ -1,8 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import { importConfigScript } from '../config/config-script.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { problemsOfInstances } from '../connections/server/configured-instances.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import { isAddress, isLoopbackHost } from '../kernel/network-address.ts';
+import { mayReadVariable } from '../kernel/reference-environment.ts';
 import type { Remark } from './finding.ts';
 
 interface ConfigurationFound {
@@ -32,7 +34,11 @@ export async function examineConfiguration(where: {
   const remarks = loaded.warnings.map(
     (says): Remark => ({ verdict: 'warning', says, mend: unset(says, where.env, 'PATCHBAY_PUBLIC_URL') }),
   );
-  const { host } = loaded.config;
+  const { host, references } = loaded.config;
+  const mayRead = (variable: string) => mayReadVariable(variable, references.environment);
+  for (const says of problemsOfInstances(loaded.servers, mayRead)) {
+    remarks.push({ verdict: 'problem', says, mend: undefined });
+  }
   if (isForeignAddress(host)) {
     const says = `host is ${host}, which is no address of this machine, so the platform cannot listen there.`;
     remarks.push({ verdict: 'problem', says, mend: unset('PATCHBAY_HOST', where.env) });

@@ -5,6 +5,8 @@ import { closestName } from '../../kernel/closest-name.ts';
 export type Say = (option: string, problem: string) => void;
 export type Values = Record<string, unknown>;
 
+/** There are fewer options, so one of so many is unknown already. */
+const MAX_LOOKED_AT = 200;
 /** Members of an object whose names are free. */
 export const MAX_MEMBERS = 100;
 
@@ -23,14 +25,17 @@ export function choice<const T extends readonly string[]>(...words: T) {
 
 /** The members under our names of them: `max_result_bytes` becomes `maxResultBytes`. */
 export function withOwnNames(value: Values, names: readonly string[], place: string, say: Say): Values {
+  const ownName = new Map(names.map(name => [snakeCase(name), name]));
   return Object.fromEntries(
-    Object.entries(value).flatMap(([given, member]) => {
-      if (member === undefined) return [];
-      const name = names.find(known => snakeCase(known) === given) ?? given;
-      if (name === given || !Object.hasOwn(value, name)) return [[name, member]];
-      say(`${place}${given}`, `and ${place}${name} are the same option; keep one`);
-      return [];
-    }),
+    Object.entries(value)
+      .slice(0, MAX_LOOKED_AT)
+      .flatMap(([given, member]) => {
+        if (member === undefined) return [];
+        const name = ownName.get(given) ?? given;
+        if (name === given || !Object.hasOwn(value, name)) return [[name, member]];
+        say(`${place}${given}`, `and ${place}${name} are the same option; keep one`);
+        return [];
+      }),
   );
 }
 

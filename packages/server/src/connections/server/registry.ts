@@ -16,27 +16,15 @@ import {
   type StoredServer,
 } from '../../store/tables/servers.ts';
 import { type AddressCheck, askCheck } from './address-check.ts';
+import { type ConfiguredInstances, readInstances, type StaticInstance } from './configured-instances.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
 import { moveCredentials, openerOf, secretPrefix } from './literal-credentials.ts';
 import { optionsOf } from './options-of.ts';
-import { nameProblem, readServerOptions } from './server-options.ts';
+import { readServerOptions } from './server-options.ts';
 
-/** The instance that is always there. */
-const DEFAULT_INSTANCE = 'default';
 /** Several nodes on one database find out about each other's servers by news; this is for what is lost (W-55). */
 const READ_AGAIN_MS = 60_000;
 const MAX_SERVERS = 1_000;
-
-/** What the configuration says of an instance. */
-export interface ConfiguredInstance {
-  /** Options by name of the server. */
-  readonly servers: Readonly<Record<string, unknown>>;
-  readonly check: AddressCheck | undefined;
-  /** Only code can hold functions. */
-  readonly source: 'code' | 'data';
-}
-
-export type ConfiguredInstances = Readonly<Record<string, ConfiguredInstance>>;
 
 /** A server as the registry has it. */
 export interface RegisteredServer {
@@ -107,11 +95,6 @@ export interface Registry {
 
 interface Known extends RegisteredServer {
   readonly key: string;
-}
-
-interface StaticInstance {
-  readonly check: AddressCheck | undefined;
-  readonly definitions: ReadonlyMap<string, ServerDefinition>;
 }
 
 export function createRegistry(deps: {
@@ -413,33 +396,6 @@ export function createRegistry(deps: {
       await reading?.catch(() => undefined);
     },
   };
-}
-
-function readInstances(
-  instances: ConfiguredInstances,
-  texts: Pick<References, 'compile'>,
-): ReadonlyMap<string, StaticInstance> {
-  const problems: string[] = [];
-  const all = {
-    [DEFAULT_INSTANCE]: { servers: {}, check: undefined, source: 'data' as const },
-    ...instances,
-  };
-  const read = Object.entries(all).map(([scope, { servers, check, source }]) => {
-    const problem = nameProblem(scope);
-    if (problem !== undefined) problems.push(`The name of the instance ${JSON.stringify(scope)} ${problem}.`);
-    const definitions = Object.entries(servers).flatMap(([name, options]) => {
-      try {
-        return [[name, readServerOptions(options, { ref: { scope, name }, source, texts })] as const];
-      } catch (error) {
-        if (!(error instanceof PlatformError)) throw error;
-        problems.push(scope === DEFAULT_INSTANCE ? error.message : `Instance ${scope}: ${error.message}`);
-        return [];
-      }
-    });
-    return [scope, { check, definitions: new Map(definitions) }] as const;
-  });
-  if (problems.length > 0) throw new PlatformError('invalid', problems.join('\n'), { details: { problems } });
-  return new Map(read);
 }
 
 function commandUnderCheck(ref: ServerRef): string {
