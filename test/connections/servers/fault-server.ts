@@ -20,6 +20,9 @@ export interface Received {
   readonly method: string | undefined;
   readonly id: unknown;
   readonly params: Record<string, unknown>;
+  /** Of an answer to something the server asked. */
+  readonly result: unknown;
+  readonly error: unknown;
 }
 
 /** A `tools/call` that came in; how it is answered is the fault's business. */
@@ -57,6 +60,8 @@ export interface FaultServer extends AsyncDisposable {
   /** Streams on which announcements go out. */
   readonly listeners: number;
   announce(): void;
+  /** Says this on every such stream. */
+  say(message: object): void;
   /** Ends these streams, not their connections. */
   endStreams(): void;
   forgetSessions(): void;
@@ -353,6 +358,8 @@ export async function startFaultServer(era: FaultEra, port = 0): Promise<FaultSe
       method: message.method,
       id: message.id,
       params: message.params ?? {},
+      result: message.result,
+      error: message.error,
     };
     received.push(request);
     for (const look of waiting) look();
@@ -419,6 +426,9 @@ export async function startFaultServer(era: FaultEra, port = 0): Promise<FaultSe
       return streams.size;
     },
     announce: sendAnnouncement,
+    say(message) {
+      for (const response of streams.keys()) response.write(event(message));
+    },
     endStreams() {
       for (const response of streams.keys()) response.end();
     },

@@ -523,7 +523,7 @@ describe('bodies and responses', () => {
     expect(seen.slice(2, 4).map(request => request.body)).toEqual(['streamed', 'bytes']);
   });
 
-  it('do not go through the proxies of the environment', async () => {
+  it('do not go through the proxies of the environment (attack 34)', async () => {
     const proxy = await serve(hello);
     const target = await serve((_request, response) => response.end('straight'));
     const script = `
@@ -531,6 +531,11 @@ describe('bodies and responses', () => {
       const safeFetch = createSafeFetch({ allowPrivate: () => true });
       const response = await safeFetch('http://127.0.0.1:${target.port}/', { hostFrom: 'operator' });
       process.stdout.write(await response.text());
+      const { body } = await safeFetch.request(new URL('http://127.0.0.1:${target.port}/'), {
+        ...{ hostFrom: 'operator', method: 'GET', headers: {}, insecureTls: false },
+        signal: new AbortController().signal,
+      });
+      process.stdout.write(' and ' + Buffer.concat(await body.toArray()));
       await safeFetch.close();
     `;
     const proxyUrl = `http://127.0.0.1:${proxy.port}`;
@@ -552,7 +557,7 @@ describe('bodies and responses', () => {
       output += chunk;
     });
     await once(child, 'close');
-    expect(output).toBe('straight');
+    expect(output).toBe('straight and straight');
     expect(proxy.seen).toEqual([]);
   });
 });
@@ -587,6 +592,23 @@ describe('check', () => {
       "ftp: can't be reached: only http and https addresses are fetched",
     ]);
     expect(seen).toEqual([]);
+  });
+});
+
+describe('a certificate nobody vouches for', () => {
+  it('is taken by one exchange that asks for it, whose connection is lent to nobody who did not', async () => {
+    const { port, seen } = await serve(hello, true);
+    const safeFetch = make({ resolve: async () => ['127.0.0.1'] });
+    const ask = (insecureTls: boolean) =>
+      safeFetch.request(new URL(`https://pinned.test:${port}/`), {
+        ...{ hostFrom: 'operator', method: 'POST', headers: {}, body: 'call', insecureTls },
+        signal: new AbortController().signal,
+      });
+    const certain = { kind: 'unavailable', details: { reason: 'connect', sent: false } };
+    expect(await refusal(ask(false))).toMatchObject(certain);
+    await (await ask(true)).body.dump();
+    expect(await refusal(ask(false))).toMatchObject(certain);
+    expect(seen).toHaveLength(1);
   });
 });
 

@@ -53,7 +53,15 @@ const HEADERS_NEVER_SENT = [
  * Why a request was not answered: `details.reason` of the error. `details.sent` is false when nothing of it can have
  * arrived anywhere, so that it may be repeated without asking (A-67).
  */
-export type FetchFailure = 'url' | 'address' | 'connect' | 'redirect' | 'timeout' | 'too_large' | 'broken';
+export type FetchFailure =
+  | 'url'
+  | 'header'
+  | 'address'
+  | 'connect'
+  | 'redirect'
+  | 'timeout'
+  | 'too_large'
+  | 'broken';
 
 export interface SafeFetchOptions {
   /** All addresses of a name, asked once a connection. DNS of the machine unless given. */
@@ -255,6 +263,9 @@ async function resolveByDns(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
+/** Errors that came before the first byte of a request. What they are called says nothing: a server can break TLS behind a request in the same words. */
+const connectFailures = new WeakSet<Error>();
+
 function guardedAgent(guard: {
   readonly trust: HostTrust;
   readonly resolve: (host: string) => Promise<readonly string[]>;
@@ -288,7 +299,10 @@ function guardedAgent(guard: {
       }
       const name = normalizeHost(target.hostname);
       // Without the trailing dot, which SNI does not allow.
-      connect(isAddress(name) ? target : { ...target, servername: name }, callback);
+      connect(isAddress(name) ? target : { ...target, servername: name }, (...made) => {
+        if (made[0]) connectFailures.add(made[0]);
+        callback(...made);
+      });
     },
     // The total limit and the caller's signal end a request; a quiet stream is no failure.
     headersTimeout: 0,
@@ -509,9 +523,17 @@ function explain(thrown: unknown, url: URL, hostFrom: HostFrom, sent: boolean): 
   if (chain.some(error => error.message === 'bad port')) {
     return because('invalid', 'url', 'that port is not one for HTTP');
   }
+  if (chain.some(error => 'code' in error && error.code === 'UND_ERR_INVALID_ARG')) {
+    return because(
+      'invalid',
+      'header',
+      'a header of the request holds a character that no header may hold',
+      false,
+    );
+  }
   if (chain.some(error => error instanceof TimeIsUp))
     return because('timeout', 'timeout', 'it took too long', true);
-  if (!sent && chain.some(failedToConnect))
+  if (!sent && chain.some(error => connectFailures.has(error)))
     return because('unavailable', 'connect', 'no connection could be made');
   return because('unavailable', 'broken', 'the connection broke', true);
 }
@@ -520,15 +542,4 @@ function causes(thrown: unknown): Error[] {
   const chain: Error[] = [];
   for (let error = thrown; error instanceof Error && chain.length < 8; error = error.cause) chain.push(error);
   return chain;
-}
-
-/** Errors that come before the first byte of a request. */
-function failedToConnect(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : '';
-  return (
-    ('syscall' in error && error.syscall === 'connect') ||
-    error instanceof AggregateError ||
-    code === 'UND_ERR_CONNECT_TIMEOUT' ||
-    /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/.test(code)
-  );
 }

@@ -137,19 +137,19 @@ export class HttpLink implements Transport {
       throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something else than was asked for');
   }
 
-  /** True when the answer to `id` was among it. An error without an id can only mean the request it came as the answer to. */
+  /**
+   * True when the answer to `id` was among it. Other answers have no business there and are dropped (attack 40); an error without an id can only
+   * mean the request it came as the answer to.
+   */
   private deliver(value: unknown, id?: unknown): boolean {
     let answered = false;
     for (const message of Array.isArray(value) ? value : [value]) {
       if (typeof message !== 'object' || message === null) continue;
-      const isAnswer = !('method' in message);
-      if (isAnswer && message.id === id) {
-        answered = true;
-        this.onmessage?.(message);
-      } else if (isAnswer && 'error' in message && (message.id ?? null) === null && id !== undefined) {
+      if ('method' in message) this.onmessage?.(message);
+      else if (id !== undefined && isAnswerTo(message, id)) {
         answered = true;
         this.onmessage?.({ ...message, id });
-      } else this.onmessage?.(message);
+      }
     }
     return answered;
   }
@@ -267,6 +267,10 @@ export class HttpLink implements Transport {
   private missed(): void {
     this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   }
+}
+
+function isAnswerTo(message: { readonly id?: unknown }, id: unknown): boolean {
+  return message.id === id || ('error' in message && (message.id ?? null) === null);
 }
 
 function noAnswer(status: number): string {

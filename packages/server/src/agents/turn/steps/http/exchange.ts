@@ -97,6 +97,7 @@ function decoderFor(parameters: string): InstanceType<typeof TextDecoder> {
 
 const FAILURES: Readonly<Record<FetchFailure, readonly [code: CallErrorCode, message: string]>> = {
   url: ['BAD_REQUEST', 'its address is none that can be called'],
+  header: ['BAD_REQUEST', 'a header holds a character that no header may hold'],
   address: ['ADDRESS_REFUSED', 'its address is not there or may not be used'],
   connect: ['CONNECT_FAILED', 'no connection could be made'],
   redirect: ['REDIRECT_REFUSED', 'it was sent on to where it may not go'],
