@@ -118,6 +118,17 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
   });
 
+  it('is done once when the end of its turn could not be stored: another node goes on with the outcome', async () => {
+    rig.insideTurn = (memory, tools) => (isMessage(memory) ? act(tools) : undefined);
+    const failing = rig.node('node-2', { onStored: () => Promise.reject(new Error('the disk is full')) });
+    await expect(say(failing, { input: 'hours', logged: true })).rejects.toThrow('the disk is full');
+    const { id } = await rig.store.db.selectFrom('conversations').select('id').executeTakeFirstOrThrow();
+    await rig.node('node-3').continueTurn(id);
+    expect(world.count).toBe(1);
+    expect(outcomes).toEqual([1, 1].map(count => ({ kind: 'done', value: { count } })));
+    expect(await leftOf()).toEqual({ checkpoints: [], effects: [] });
+  });
+
   it('is reported as unknown when the node fell silent in the middle of it, and not done again', async () => {
     const id = await cutOff({ inEffect: true });
     await rig.node('node-2').continueTurn(id);
@@ -421,7 +432,7 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
       reached.open();
       await forever();
     };
-    const { conversationId } = await say(rig.turns, {});
+    const { conversationId } = await say(rig.turns, { logged: true });
     const failing = errorOf(say(turns, { conversationId, input: 'hours' }));
     await reached.opened;
     await rig.store.db.updateTable('turn_checkpoints').set({ cancelled: 1 }).execute();

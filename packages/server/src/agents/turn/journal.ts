@@ -19,6 +19,12 @@ export interface Journal {
    * while the intent was written: then nothing is run.
    */
   effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
+  /** Resolves when every outcome that is known is stored. Rejects when one could not be. */
+  stored(): Promise<void>;
+  /**
+   * Runs the unit that ends the turn and takes the journal away, so that outcomes are written down only when it fails. Rejects as it does.
+   */
+  end(commit: () => Promise<void>): Promise<void>;
   /**
    * True from when the first intent is about to be written: the turn can no longer be given back as if nothing had happened.
    */
@@ -43,6 +49,9 @@ export function createJournal(deps: {
   let next = 0;
   /** Until the first intent of the task has stored it. */
   let checkpoint: string | undefined;
+  const unstored = new Set<Outcome>();
+  let storing: Promise<unknown> = Promise.resolve();
+  let isEnding = false;
 
   async function writeIntent(place: EffectPlace, what: string): Promise<void> {
     const text = checkpoint;
@@ -54,6 +63,23 @@ export function createJournal(deps: {
     });
     checkpoint = undefined;
     signal.throwIfAborted();
+  }
+
+  async function storeOne(outcome: Outcome): Promise<void> {
+    let isLeft = false;
+    await store.commit(async db => {
+      isLeft = isEnding;
+      if (!isLeft) await setOutcome(db, lease, outcome.place, outcome.value);
+    });
+    if (!isLeft) unstored.delete(outcome);
+  }
+
+  /** At once, and the turn goes on meanwhile: what ends it is often in the same transaction, and then nothing need be written. */
+  function storeOutcome(outcome: Outcome): void {
+    unstored.add(outcome);
+    storing = Promise.all([storing, storeOne(outcome)]);
+    // Whoever waits for it hears it.
+    storing.catch(() => undefined);
   }
 
   return {
@@ -68,12 +94,28 @@ export function createJournal(deps: {
       const before = known.get(keyOf(place));
       if (before)
         return before.outcome ? { kind: 'done', value: before.outcome.value as T } : { kind: 'unknown' };
-      await writeIntent(place, what);
+      // What is known must not become unknown by a crash while the next one runs.
+      await Promise.all([writeIntent(place, what), storing]);
       unfinished.add(what);
       const value = await run();
-      await store.commit(db => setOutcome(db, lease, place, value));
+      storeOutcome({ place, value });
       unfinished.delete(what);
       return { kind: 'done', value };
+    },
+
+    async stored() {
+      await storing;
+    },
+
+    async end(commit) {
+      isEnding = true;
+      try {
+        await commit();
+      } catch (thrown) {
+        isEnding = false;
+        await Promise.allSettled([...unstored].map(storeOne));
+        throw thrown;
+      }
     },
 
     get hasActed() {
@@ -83,6 +125,11 @@ export function createJournal(deps: {
       return [...unfinished];
     },
   };
+}
+
+interface Outcome {
+  readonly place: EffectPlace;
+  readonly value: unknown;
 }
 
 function keyOf({ stepIndex, taskIndex, number }: EffectPlace): string {

@@ -135,6 +135,8 @@ async function giveUp(
     return thrown;
   }
   if (!(thrown instanceof PlatformError) || (thrown.kind !== 'timeout' && thrown.kind !== 'cancelled')) {
+    // Whoever takes it up reads them first.
+    await journal.stored().catch(() => undefined);
     await suspendClaim(deps, claim);
     return thrown instanceof PlatformError
       ? new PlatformError(
@@ -256,7 +258,22 @@ async function commitTurn(
   const mayBeStored = claim.resumed !== undefined || (claim.found?.undoneSteps ?? 0) > 0;
   let forgotten: readonly string[] = [];
   const audit = deps.audit.seal({ conversationId, ...claim }, claim.auditHead, play.audit);
-  await deps.store.commit(async db => {
+  const commit = () => deps.store.commit(storeTurn);
+  // What waits goes on with its journal.
+  if (paused) await journal.stored().then(commit);
+  else await journal.end(commit);
+  if (forgotten.length > 0) {
+    deps.logger?.warn(
+      'An agent may keep no more of a person, and new properties last as long as the conversation',
+      {
+        ...turnFields(claim),
+        properties: forgotten,
+      },
+    );
+  }
+  return answer;
+
+  async function storeTurn(db: Db): Promise<void> {
     const held = await finishTurn(db, lease, {
       state,
       stepCount: answering.index + 1,
@@ -279,17 +296,7 @@ async function commitTurn(
     if (failure && !journal.hasActed) await freeIdempotencyKey(db, key, lease);
     else if (!(await answerIdempotencyKey(db, key, lease, failure ? keptFailure(claim, failure) : answer)))
       throw leaseLost(conversationId);
-  });
-  if (forgotten.length > 0) {
-    deps.logger?.warn(
-      'An agent may keep no more of a person, and new properties last as long as the conversation',
-      {
-        ...turnFields(claim),
-        properties: forgotten,
-      },
-    );
   }
-  return answer;
 
   async function tellStored(db: Db, stored: TurnAnswer): Promise<void> {
     const { delivery, logged = false } = play.message;
