@@ -132,7 +132,7 @@ function listen(transport: StdioTransport): Heard {
 }
 
 /** Command lines of the processes that have this text in their environment. */
-async function processesWith(text: string): Promise<readonly string[]> {
+export async function processesWith(text: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
