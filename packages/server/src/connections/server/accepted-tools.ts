@@ -31,15 +31,35 @@ export function createAcceptedTools({
   const known = new Map<string, ReadonlyMap<string, ToolSnapshot>>();
   const placeOf = ({ scope, name }: ServerRef) => ({ instance: scope, name });
 
-  async function read(ref: ServerRef): Promise<void> {
+  /** Servers of which something was accepted: where it is gone, so is the server, and the news of that is on its way. */
+  const begun = new Set<string>();
+  /** By server: the read that began last. What an earlier one finds is older, and ends with that one. */
+  const reads = new Map<string, Promise<void>>();
+
+  async function rowsOf(ref: ServerRef): Promise<ReadonlyMap<string, ToolSnapshot>> {
+    const rows = await listAcceptedTools(store.db, placeOf(ref));
+    return new Map(rows.map(({ tool, snapshot }) => [tool, snapshot as ToolSnapshot]));
+  }
+
+  function read(ref: ServerRef): Promise<void> {
     const key = formatServerRef(ref);
-    try {
-      const rows = await listAcceptedTools(store.db, placeOf(ref));
-      known.set(key, new Map(rows.map(({ tool, snapshot }) => [tool, snapshot as ToolSnapshot])));
-    } catch (error) {
-      known.delete(key);
-      throw error;
-    }
+    const isLatest = () => reads.get(key) === reading;
+    const reading: Promise<void> = rowsOf(ref).then(
+      found => {
+        if (!isLatest()) return reads.get(key);
+        reads.delete(key);
+        known.set(key, found);
+        if (found.size > 0) begun.add(key);
+      },
+      error => {
+        if (!isLatest()) return reads.get(key);
+        reads.delete(key);
+        known.delete(key);
+        throw error;
+      },
+    );
+    reads.set(key, reading);
+    return reading;
   }
 
   async function write(
@@ -63,11 +83,13 @@ export function createAcceptedTools({
     of: ref => known.get(formatServerRef(ref)),
     read,
     async first(ref, tools) {
-      const accepted = known.get(formatServerRef(ref));
-      if (accepted && (accepted.size > 0 || tools.length === 0)) return;
-      await (tools.length === 0 ? read(ref) : write(ref, tools, { by: FIRST_LIST, onlyFirst: true }));
+      const key = formatServerRef(ref);
+      if (tools.length > 0 && !begun.has(key)) await write(ref, tools, { by: FIRST_LIST, onlyFirst: true });
+      else if (!known.has(key)) await read(ref);
     },
     accept: (ref, tools, by) => write(ref, tools, { by, onlyFirst: false }),
-    forget: ref => void known.delete(formatServerRef(ref)),
+    forget(ref) {
+      for (const kept of [known, reads, begun]) kept.delete(formatServerRef(ref));
+    },
   };
 }

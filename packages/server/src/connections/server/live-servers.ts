@@ -21,6 +21,8 @@ import { changeLines, type ServerView } from './server-view.ts';
 
 /** Programs that are started at a time: when the platform starts, hundreds may be due. */
 const STARTS_AT_ONCE = 8;
+/** When the store is asked again what was accepted. */
+const READ_AGAIN_MS = 5_000;
 /** Names of tools in a line of the log. */
 const MAX_LOGGED = 20;
 const NO_TOOLS: ServerView['offered'] = new Map();
@@ -92,11 +94,10 @@ export function createLiveServers(deps: {
   async function lookOnce(live: Live, isLatest: () => boolean, accepts: boolean): Promise<void> {
     const { ref } = live.definition;
     if (accepts || !accepted.of(ref)) {
-      await accepted
-        .read(ref)
-        .catch(error =>
-          logger.error('What was accepted of an MCP server cannot be read', { ...nameOf(live), error }),
-        );
+      await accepted.read(ref).catch(error => {
+        logger.error('What was accepted of an MCP server cannot be read', { ...nameOf(live), error });
+        lookAgain(live, isLatest, READ_AGAIN_MS);
+      });
     }
     try {
       const connection = await calls.connection(live.definition, NOBODY);
@@ -118,7 +119,11 @@ export function createLiveServers(deps: {
     // It is certain that the credentials are gone; a store that does not answer says nothing about them.
     if (thrown instanceof SessionError) unfollow(live);
     changed(live);
-    clock.sleep(retryAt - at, closed.signal).then(
+    lookAgain(live, isLatest, retryAt - at);
+  }
+
+  function lookAgain(live: Live, isLatest: () => boolean, afterMs: number): void {
+    clock.sleep(afterMs, closed.signal).then(
       () => isLatest() && look(live),
       () => undefined,
     );
