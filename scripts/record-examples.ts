@@ -128,6 +128,7 @@ const ARGUMENTS: Readonly<
     },
     wait: true,
   }),
+  discover_mcp_tools: (_, test) => ({ url: test.operatorUrl, apiKey: test.ownerToken, limit: 1 }),
   read_server: () => ({ name: 'handbook' }),
   list_server_tools: () => ({ name: 'handbook', after: 'list_deployments', limit: 1 }),
   accept_server_tools: () => ({ name: 'handbook', tools: ['list_docs', 'read_docs'] }),

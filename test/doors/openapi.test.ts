@@ -166,7 +166,7 @@ describe('the OpenAPI document', () => {
       path: path.replaceAll(/:(\w+)/g, '{$1}'),
     }));
     const everyMethod = running.filter(({ method }) => method === 'ALL').map(({ path }) => path);
-    const middleware = ['/*', '/api/v1/*', '/administration/*'];
+    const middleware = ['/*', '/api/v1/*', '/administration/*', '/mcpcallsstore/*'];
     expect(new Set(everyMethod.filter(path => !middleware.includes(path)))).toEqual(
       // The doors, where MCP describes itself.
       new Set(['/mcp', '/{agentId}/mcp']),
@@ -631,6 +631,8 @@ async function provokeServers(provoke: (operationId: string, args: Arguments) =>
   for (const operation of ['read_server', 'list_server_tools', 'accept_server_tools'])
     await provoke(operation, { name: 'nobody' });
   await provoke('call_server_tool', { name: 'nobody', tool: 'x' });
+  for (const operation of ['discover_mcp_tools', 'mcpcallsstore_discover_tools'])
+    await provoke(operation, DOWN);
   for (const operation of ['list_servers', 'reconcile_servers'])
     await provoke(operation, { instance: 'nowhere' });
   await provoke('remove_server', { name: 'x', instance: 'nowhere' });

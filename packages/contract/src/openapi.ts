@@ -1,9 +1,11 @@
 import manifest from '../package.json' with { type: 'json' };
 import { ERROR_TABLE, type ErrorKind } from './errors.ts';
 import { sendsBody } from './operation.ts';
-import { ERROR_MEANINGS } from './operation-errors.ts';
+import { ERROR_MEANINGS, errorsOf } from './operation-errors.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
+import { createResource } from './operations/documents.ts';
 import { readFile } from './operations/files.ts';
+import { discoverMcpTools } from './operations/servers.ts';
 import {
   answerSchema,
   describeOperations,
@@ -264,6 +266,57 @@ function fixedRoutes(refer: ReferErrors): Readonly<Record<string, Json>> {
       responses: {
         200: answers('Markdown', 'text/plain', { type: 'string' }),
         ...refer(['invalid', 'unauthenticated', 'not_found', 'internal']),
+      },
+    },
+    'POST /mcpcallsstore/mcpcalls': {
+      operationId: 'mcpcallsstore_create',
+      tags: [SEED_NAMES.name],
+      summary: 'Create an mcpcalls document',
+      description: 'What create_resource does; the body is the document.',
+      'x-roles': TIERS[createResource.tier],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { type: 'object' },
+            example: { mcpServerUrl: 'https://mcp.example.com/mcp', mcpCalls: [] },
+          },
+        },
+      },
+      responses: {
+        201: answers('The document, version 1', 'application/json', answerSchema(createResource)),
+        ...refer(errorsOf(createResource)),
+      },
+    },
+    'GET /mcpcallsstore/mcpcalls/discover-tools': {
+      operationId: 'mcpcallsstore_discover_tools',
+      tags: [SEED_NAMES.name],
+      summary: 'Look at the tools of an address',
+      description:
+        'What discover_mcp_tools does. A key in an address may be kept by whatever stands in between: the operation takes it in its body.',
+      'x-roles': TIERS[discoverMcpTools.tier],
+      parameters: [
+        {
+          name: 'url',
+          in: 'query',
+          required: true,
+          description: 'Where the server is',
+          schema: { type: 'string' },
+          example: 'http://127.0.0.1:7070/mcp',
+        },
+        { name: 'transport', in: 'query', description: 'http', schema: { type: 'string' } },
+        {
+          name: 'apiKey',
+          in: 'query',
+          description: 'The key itself',
+          schema: { type: 'string' },
+          example: 'oag_01234567...',
+        },
+        { name: 'limit', in: 'query', description: 'As many tools', schema: { type: 'integer' }, example: 1 },
+      ],
+      responses: {
+        200: answers('Its tools', 'application/json', answerSchema(discoverMcpTools)),
+        ...refer(errorsOf(discoverMcpTools).filter(kind => kind !== 'too_large')),
       },
     },
     [`PUT ${REST_ROOT}/files/{file_id}/content`]: {

@@ -78,6 +78,7 @@ import {
   acceptServerTools,
   addServer,
   callServerTool,
+  discoverMcpTools,
   listServers,
   listServerTools,
   readServer,
@@ -199,6 +200,7 @@ export const OPERATIONS = [
   listServerTools,
   acceptServerTools,
   callServerTool,
+  discoverMcpTools,
   reconcileServers,
   removeServer,
 ] as const satisfies readonly OperationDefinition[];

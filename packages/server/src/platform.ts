@@ -41,6 +41,7 @@ import { createOutboundCalls } from './connections/call/outbound-calls.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
 import type { ConfiguredInstances } from './connections/server/configured-instances.ts';
 import type { ServerRef } from './connections/server/definition.ts';
+import { createDiscoverTools } from './connections/server/discover-tools.ts';
 import { createLiveServers, type LiveServers } from './connections/server/live-servers.ts';
 import { createRegistry, type Registry } from './connections/server/registry.ts';
 import { createPool } from './connections/session/pool.ts';
@@ -330,6 +331,7 @@ export async function createPlatform(
       tasks,
       registry,
       servers,
+      discoverTools: createDiscoverTools({ pool, references }),
       ownConversations: createOwnConversations({ store, clock, calls, turns, idempotencyHours }),
       messageReader,
     }),

@@ -248,6 +248,46 @@ export const callServerTool = defineOperation({
   examples: [],
 });
 
+export const discoverMcpTools = defineOperation({
+  name: 'discover_mcp_tools',
+  family,
+  title: 'Look at the tools of an address',
+  description:
+    'Connects once to an MCP server behind an address, says which tools it has, and keeps nothing: for who writes an mcpcalls document.',
+  input: z.object({
+    url: z.string().min(1).max(2_000).describe('Where the server is, as mcpServerUrl of a document'),
+    transport: z.string().max(40).optional().describe('Optional. http; if omitted, http'),
+    apiKey: z
+      .string()
+      .max(10_000)
+      .optional()
+      .describe('Optional. The key itself, as apiKey of a document; no reference to a secret'),
+    limit: limitOf(MAX_TOOLS, MAX_TOOLS),
+  }),
+  output: z.object({
+    count: z.int().describe('Of all its tools'),
+    tools: z
+      .array(
+        z.object({
+          name: z.string(),
+          description: z.string().optional().describe('Without what gives orders to a model'),
+          inputSchema: z.record(z.string(), z.unknown()),
+        }),
+      )
+      .describe('As many as asked for'),
+    quarantined: z
+      .array(z.object({ name: z.string(), reason: z.string() }))
+      .describe('Tools that cannot be used, and why; as many as asked for'),
+  }),
+  errors: ['unavailable'],
+  tier: 'author',
+  tool: false,
+  annotations: { ...READS, openWorldHint: true },
+  runsTurn: false,
+  rest: { method: 'POST', path: '/mcpcalls/discover-tools' },
+  examples: [],
+});
+
 export const reconcileServers = defineOperation({
   name: 'reconcile_servers',
   family,

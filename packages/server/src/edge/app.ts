@@ -121,7 +121,7 @@ export function createHttpApp(deps: {
     );
   });
 
-  for (const path of ['/api/v1/*', '/administration/*']) {
+  for (const path of ['/api/v1/*', '/administration/*', '/mcpcallsstore/*']) {
     app.use(path, (c, next) => {
       c.set('door', 'rest');
       return next();
@@ -139,7 +139,7 @@ export function createHttpApp(deps: {
     }),
   );
   app.route('/api/v1', createFileContent({ files: deps.files, authenticate }));
-  app.route('/administration', createSeedAliases({ operations, authenticate }));
+  app.route('/', createSeedAliases({ operations, authenticate, maxBodyBytes: deps.maxBodyBytes }));
 
   app.get('/metrics', async c => {
     const principal = await authenticate(c.req.raw, c.get('scope'));

@@ -20,6 +20,7 @@ import type { AdmitManaged } from '../agents/trigger/managed-chat.ts';
 import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
+import type { DiscoverTools } from '../connections/server/discover-tools.ts';
 import type { Registry } from '../connections/server/registry.ts';
 import type { ServersRuntime } from '../connections/server/runtime.ts';
 import type { DocsPages } from '../docs/pages.ts';
@@ -107,6 +108,7 @@ import { rotateSecrets } from './secrets/rotate_secrets.ts';
 import { acceptServerTools } from './servers/accept_server_tools.ts';
 import { addServer } from './servers/add_server.ts';
 import { callServerTool } from './servers/call_server_tool.ts';
+import { discoverMcpTools } from './servers/discover_mcp_tools.ts';
 import { listServerTools } from './servers/list_server_tools.ts';
 import { listServers } from './servers/list_servers.ts';
 import { readServer } from './servers/read_server.ts';
@@ -160,6 +162,7 @@ export function createHandlers(parts: {
   readonly variables: Variables;
   readonly registry: Registry;
   readonly servers: ServersRuntime;
+  readonly discoverTools: DiscoverTools;
 }): OperationHandlers {
   const {
     documents,
@@ -182,6 +185,7 @@ export function createHandlers(parts: {
     files,
     registry,
     servers,
+    discoverTools,
   } = parts;
   return {
     discover_agents: discoverAgents(catalogue, triggers),
@@ -258,6 +262,7 @@ export function createHandlers(parts: {
     list_server_tools: listServerTools(registry, servers),
     accept_server_tools: acceptServerTools(registry, servers),
     call_server_tool: callServerTool(registry, servers),
+    discover_mcp_tools: discoverMcpTools(discoverTools),
     reconcile_servers: reconcileServers(registry),
     remove_server: removeServer(registry),
     invoke_agent: invokeAgent(parts.calls),

@@ -150,7 +150,8 @@ function errorBody(thrown: unknown, scope: RequestScope) {
   return { type, code: agentCode, message: error.message, ...(details && { details }) };
 }
 
-async function bodyArguments(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+/** The body as an object, within the limit in bytes. */
+export async function bodyArguments(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
   const read = await readJsonBody(request, maxBytes);
   if (!read.ok)
     throw new PlatformError(
@@ -163,7 +164,7 @@ async function bodyArguments(request: Request, maxBytes: number): Promise<Record
 }
 
 /** Query text becomes what the argument's schema takes: a number, true or false, else the text itself. */
-function queryReader(definition: Operation): (url: URL) => Record<string, unknown> {
+export function queryReader(definition: Operation): (url: URL) => Record<string, unknown> {
   const { properties } = publishedInput(definition);
   return url => {
     const args: Record<string, unknown> = {};
