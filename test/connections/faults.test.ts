@@ -36,6 +36,7 @@ const EXPECTED: readonly (readonly [fault: FaultName, comesTo: string])[] = [
   ['another id first', ANSWERED],
   ['two answers', ANSWERED],
   ['an event that is no JSON', PROTOCOL_ERROR],
+  ['ten million brackets', PROTOCOL_ERROR],
   ['compressed', PROTOCOL_ERROR],
   ['status 400', PROTOCOL_ERROR],
   ['status 400 with an error', PROTOCOL_ERROR],

@@ -146,6 +146,13 @@ export const FAULTS = {
     stream(call.response).end(
       event(answerTo({ mark: 'stolen' }, call.id + 1)) + event(answerTo(call, call.id)),
     ),
+  'ten million brackets': ({ response, id }) =>
+    text(
+      response,
+      200,
+      `{"jsonrpc":"2.0","id":${id},"result":{"a":[${'[],'.repeat(10_000_000)}1]}}`,
+      'application/json',
+    ),
   'an event that is no JSON': ({ response }) => stream(response).end('data: <html>\n\n'),
   compressed: call =>
     call.response

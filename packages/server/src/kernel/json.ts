@@ -120,7 +120,8 @@ function scan(text: string, maxDepth: number): JsonRefusal | undefined {
   return found;
 }
 
-function closingQuote(text: string, from: number): number {
+/** Where the string that began before `from` ends, backslashes heeded; negative when it does not. */
+export function closingQuote(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH) {
     let backslashes = 1;

@@ -15,11 +15,13 @@ import {
 } from './http-exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { messageHeaders } from './message-headers.ts';
-import { MAX_MESSAGE_BYTES, messageTooLarge, parseMessage } from './messages.ts';
+import { MAX_MESSAGE_BYTES, messageTooLarge, readMessage } from './messages.ts';
 import { readText } from './read-text.ts';
 import { readSse } from './sse-reader.ts';
 
 const DEFAULT_RETRY_MS = 1_000;
+/** What a server may ask for: less would be a flood. */
+const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 60_000;
 /** A stream that breaks without having said anything is taken up again so often before the request counts as lost. */
 const MAX_RESUMES = 5;
@@ -133,7 +135,7 @@ export class HttpLink implements Transport {
     }).catch(thrown => {
       throw brokenBody(thrown, signal);
     });
-    if (!this.deliver(parseMessage(text), id))
+    if (!this.deliver(readMessage(text), id))
       throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something else than was asked for');
   }
 
@@ -168,7 +170,7 @@ export class HttpLink implements Transport {
             silent = -1;
             if (event.id) lastEventId = event.id;
             if (answered || !event.data) return;
-            answered = this.deliver(parseMessage(event.data), id);
+            answered = this.deliver(readMessage(event.data), id);
             if (answered)
               this.options.clock.sleep(LINGER_MS, ended.signal).then(
                 () => body.destroy(),
@@ -202,7 +204,7 @@ export class HttpLink implements Transport {
           if (event.event === undefined || event.event === 'message') onEvent(event);
         },
         onRetry: ms => {
-          this.retryMs = Math.min(ms, MAX_RETRY_MS);
+          this.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
         },
       },
     );
@@ -246,7 +248,7 @@ export class HttpLink implements Transport {
         await this.read(answer.body, event => {
           silent = 0;
           if (event.id) lastEventId = event.id;
-          if (event.data) this.deliver(parseMessage(event.data));
+          if (event.data) this.deliver(readMessage(event.data));
         });
       } catch (error) {
         if (signal.aborted) return;
@@ -258,7 +260,7 @@ export class HttpLink implements Transport {
         if (wasOpen && !lost) this.missed();
         lost = true;
       }
-      const wait = Math.min(Math.max(this.retryMs, 100) * 2 ** Math.min(silent, 10), MAX_RETRY_MS);
+      const wait = Math.min(this.retryMs * 2 ** Math.min(silent, 10), MAX_RETRY_MS);
       await this.options.clock.sleep(wait, signal).catch(() => undefined);
     }
   }

@@ -1,4 +1,5 @@
 import { SessionError } from '../failure.ts';
+import { parseMessage } from '../parse-message.ts';
 
 /** Of one message: what the largest useful results need, and what one connection may cost. */
 const MAX_MESSAGE_MB = 32;
@@ -9,10 +10,12 @@ export function messageTooLarge(): SessionError {
 }
 
 /** What a server wrote, as JSON. Throws a `SessionError`. */
-export function parseMessage(text: string): unknown {
+export function readMessage(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseMessage(text);
   } catch (cause) {
-    throw new SessionError('PROTOCOL_ERROR', 'yes', 'it answered with something that is not JSON', { cause });
+    const why =
+      cause instanceof SyntaxError ? 'it answered with something that is not JSON' : (cause as Error).message;
+    throw new SessionError('PROTOCOL_ERROR', 'yes', why, { cause });
   }
 }

@@ -4,7 +4,7 @@ import type { Credential } from '../../credential/credential.ts';
 import type { HttpEndpoint } from '../endpoint.ts';
 import { SessionError, sessionError } from '../failure.ts';
 import { createHttpExchange, type HttpExchange, letGo, mediaType } from './http-exchange.ts';
-import { MAX_MESSAGE_BYTES, messageTooLarge, parseMessage } from './messages.ts';
+import { MAX_MESSAGE_BYTES, messageTooLarge, readMessage } from './messages.ts';
 import { readSse } from './sse-reader.ts';
 
 /**
@@ -77,7 +77,7 @@ export class SseLink implements Transport {
             this.postTo ??= this.postAddress(data);
             onEndpoint();
           } else if ((event === undefined || event === 'message') && data)
-            this.onmessage?.(parseMessage(data) as JSONRPCMessage);
+            this.onmessage?.(readMessage(data) as JSONRPCMessage);
         },
         onRetry: () => undefined,
       },

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { parseMessage } from '../parse-message.ts';
 
 /** One line of a server's output: messages, nothing at all, or something that is no message. */
 export type ReadLine =
@@ -17,7 +18,7 @@ export function readLine(line: Buffer): ReadLine {
   if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
   if (text.trim() === '') return { kind: 'empty' };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseMessage(text);
     const messages = Array.isArray(value) ? value : [value];
     if (messages.length > 0 && messages.every(isMessage)) return { kind: 'messages', messages };
   } catch {
