@@ -219,6 +219,23 @@ describe.each(platforms)('MCP servers over REST, on $kind', ({ start }) => {
     expect(secrets.filter(({ name }) => name.startsWith('servers.'))).toEqual([]);
   });
 
+  it('goes on with a new credential that is stored under the name of the old one', async () => {
+    await using server = await oneTool();
+    const headers = { authorization: 'Bearer old-credential' };
+    await client.call('add_server', { name: 'renewed', options: { url: server.url, headers } });
+    await bothAvailable('renewed');
+    await client.call('put_secret', {
+      name: 'servers.default.renewed.authorization',
+      value: 'Bearer new-credential',
+    });
+    const sent = async () => {
+      await client.call('call_server_tool', { name: 'renewed', tool: 'search' });
+      return server.heard.at(-1)!.headers.authorization;
+    };
+    await expect.poll(() => twice(sent)).toEqual(['Bearer new-credential', 'Bearer new-credential']);
+    await client.call('remove_server', { name: 'renewed' });
+  });
+
   it('gives back what a tool says as it is, an error of it too, cut where it is too long', async () => {
     const content = [{ type: 'text', text: 'é'.repeat(100) }];
     await using failing = await oneTool({ content, isError: true });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
@@ -22,6 +23,15 @@ describe('JSON as hosts write it', () => {
       expect(() => parseJsonWithComments(text)).toThrow(/^is not JSON( \(line 1\))?$/);
     },
   );
+
+  it('is what JSON is, where it is JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
+        const written = JSON.stringify(JSON.parse(text), null, indent);
+        expect(parseJsonWithComments(written)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
 
   it('says the line', () => {
     expect(() => parseJsonWithComments('{\n // one\n "a": 1\n "b": 2 }')).toThrow('is not JSON (line 4)');

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlatformError } from '../../kernel/errors.ts';
 import { compileText } from '../../secrets/reference-text.ts';
@@ -213,6 +214,46 @@ describe('the options of a server', () => {
     ];
     for (const options of wrong) expect(refusalOf(options)).not.toContain('canary1');
     expect(read({ ...URL_ONLY, headers: { a: value } }).transport).toMatchObject({ headers: { a: value } });
+  });
+
+  it('of any kind are taken or refused, and a refusal is short', () => {
+    const names = [
+      'url',
+      'command',
+      'args',
+      'env',
+      'headers',
+      'transport',
+      'only',
+      'gated',
+      'cost',
+      'expect',
+      'prefix',
+    ];
+    const key = fc.oneof(
+      fc.constantFrom(...names, 'stdio', 'streamableHttp', '__proto__', 'max_result_bytes'),
+      fc.string(),
+    );
+    const { value } = fc.letrec<{ value: unknown }>(tie => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.string({ unit: 'binary', maxLength: 40 }),
+        fc.constantFrom('https://a.example', '${vault:a}', '${', '$${', '${A:', null, true, 0, -1, 1e308),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 5 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, fc.constantFrom('code' as const, 'data' as const), (options, source) => {
+        try {
+          expect(read(options, source).callTimeoutMs).toBeGreaterThan(0);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(PlatformError);
+          expect((thrown as Error).message.length).toBeLessThan(3_000);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('make a definition that nobody changes', () => {
