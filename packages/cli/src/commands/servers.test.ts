@@ -257,6 +257,20 @@ describe('patchbay servers import', () => {
     expect(io.out()).toBe('Added a.\nAdded b.\n');
   });
 
+  it('reads what a README shows, and does not take it for a value', async () => {
+    io.stdin.end(`"mcpServers": {
+      "a": { "url": "https://a.example/mcp", },
+      "b": { "url": "https://b.example", "headers": { "Authorization": "Bearer <YOUR_TOKEN>" } },
+      "c": { "command": "npx", "env": { "API_KEY": "your-api-key-here" } }
+    }`);
+    expect(await importing('-')).toBe(1);
+    expect(options()).toEqual({ a: { url: 'https://a.example/mcp' } });
+    expect(io.err()).toContain(
+      'Not added b: headers.Authorization only says what belongs there; put the value in.',
+    );
+    expect(io.err()).toContain('Not added c: env.API_KEY only says what belongs there; put the value in.');
+  });
+
   it('reads comments and commas behind the last member', async () => {
     const file = await write(
       'hosts.jsonc',

@@ -24,6 +24,9 @@ export interface FilledEntry {
 /** `${env:NAME}`, `${NAME}`, `${NAME:-default}`, `${input:id}`, and the folders of VS Code. Ours stay: `${vault:name}`, `${vars:name}`. */
 const PLACEHOLDER = /\$\{(?:(env|input):)?([A-Za-z_][\w.-]*)(?::-([^}]*))?\}/g;
 
+/** What READMEs write where a value belongs. */
+const STANDS_FOR = /^(?:bearer\s+)?(?:<[^<>]+>|\[your[^\]]*\]|your[-_ ][\w -]*|x{4,}|\.{3}|…)$/i;
+
 const SECRET = /token|key|secret|passw|pwd|credential|auth/i;
 
 /** The command line of a program is seen by all others. */
@@ -60,7 +63,13 @@ export function fillIn(entry: ServerEntry, sources: Sources): FilledEntry {
     return whole;
   };
   const members = (kind: string, texts: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text, `${kind}.${name}`)]));
+    Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => {
+        const place = `${kind}.${name}`;
+        if (STANDS_FOR.test(text)) missing.push(`${place} only says what belongs there; put the value in`);
+        return [name, fill(text, place)];
+      }),
+    );
   const { command, cwd, url } = entry;
   // A program fills these in by itself from its own variables, where nobody sees them.
   const isOwn = (name: string) => Object.hasOwn(entry.env, name);

@@ -26,7 +26,8 @@ const WHERE = 'mcpServers (Claude Desktop, Claude Code, Cursor, Antigravity) or 
 export function readHostFile(text: string, name: string): HostFile {
   let value: unknown;
   try {
-    value = parseJsonWithComments(text);
+    // As READMEs show it, without the braces around.
+    value = parseJsonWithComments(/^\s*"/.test(text) ? `{${text}}` : text);
   } catch (cause) {
     throw new CliError(EXIT.failed, `${name} ${(cause as Error).message}; mend it first.`);
   }

@@ -61,6 +61,12 @@ describe('the health of a server', () => {
     });
   });
 
+  it('says which variables a command has, which may be why it ends', () => {
+    for (const kind of ['SERVER_UNAVAILABLE', 'TRANSPORT_ERROR'] as const) {
+      expect(explain(down(kind), COMMAND).remedy).toContain('and no other variable');
+    }
+  });
+
   it.each([
     'SERVER_UNAVAILABLE',
     'AUTHENTICATION_FAILED',

@@ -41,12 +41,16 @@ function explainProblem({ problem }: ServerHealth, definition: ServerDefinition)
   };
 }
 
+/** Launchers miss variables that they have in a shell. */
+const SEES_LITTLE =
+  'It sees HOME, LANG, LC_ALL, LOGNAME, PATH, SHELL, TERM, TMPDIR and USER of the platform and what `env` has, and no other variable.';
+
 function remedyFor(kind: FailureKind, { transport }: ServerDefinition): string {
   const isCommand = transport.kind === 'stdio';
   switch (kind) {
     case 'SERVER_UNAVAILABLE':
       return isCommand
-        ? 'Run the command by hand on this machine; what it writes to standard error is below. Then correct `command`, `args` or `env`.'
+        ? `Run the command by hand on this machine, then correct \`command\`, \`args\` or \`env\`. ${SEES_LITTLE}`
         : 'See whether the server runs and `url` is right. One at a private address needs its host in PATCHBAY_EGRESS_PRIVATE_HOSTS.';
     case 'AUTHENTICATION_FAILED':
       return isCommand
@@ -64,7 +68,7 @@ function remedyFor(kind: FailureKind, { transport }: ServerDefinition): string {
     case 'TRANSPORT_ERROR':
     case 'INTERRUPTED':
       return isCommand
-        ? 'See why the command ended: what it wrote to standard error is below.'
+        ? `See why the command ended: what it wrote to standard error is below. ${SEES_LITTLE}`
         : 'See the log of the server; Patchbay tries again by itself.';
     case 'TOOL_NOT_FOUND':
     case 'INVALID_ARGUMENTS':
