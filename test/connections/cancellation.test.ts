@@ -223,6 +223,20 @@ describe('A server that asks', () => {
     ]);
   });
 
+  it('without end is answered a hundred times at a time, and the rest is dropped (attack 39)', async () => {
+    const server = await start('legacy');
+    await using rig = connectTo(server);
+    await rig.connection.ready();
+    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    const isAnswer = ({ verb, method }: Received) => verb === 'POST' && method === undefined;
+    server.instead = request => isAnswer(request);
+    for (let id = 0; id < 10_000; id++) server.say(ask(id, 'ping'));
+    server.announce();
+    await server.receives(({ method }) => method === 'tools/list');
+    expect(await rig.call()).toHaveProperty('text');
+    await vi.waitFor(() => expect(server.received.filter(isAnswer)).toHaveLength(100));
+  });
+
   it('in the stateless era is not, for there it has nothing to ask', async () => {
     const server = await start('modern');
     await using rig = connectTo(server);

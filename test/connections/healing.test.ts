@@ -114,6 +114,30 @@ describe('A call is answered, and made once,', () => {
 });
 
 describe('The era of a server', () => {
+  it.each([400, 404, 405, 406, 422, 500])(
+    'is found out also where it answers %i to what comes before its handshake (A-07)',
+    async status => {
+      const server = await start('legacy');
+      server.instead = ({ method }, response) =>
+        method === 'server/discover' && response.writeHead(status).end('what?');
+      await using rig = connectTo(server);
+      expect(await rig.call()).toHaveProperty('text');
+      expect(rig.connection.facts?.era).toBe('legacy');
+    },
+  );
+
+  it.each([502, 503, 504, 401, 403])(
+    'is not guessed where it answers %i: such an answer says nothing of it',
+    async status => {
+      const server = await start('legacy');
+      server.instead = ({ method }, response) =>
+        method === 'server/discover' && response.writeHead(status).end('later');
+      await using rig = connectTo(server);
+      await expect(rig.connection.ready()).rejects.toThrow(`${status}`);
+      expect(asked(server, 'initialize')).toBe(0);
+    },
+  );
+
   it('is remembered: a new connection to one of an older era asks for nothing newer (A-10)', async () => {
     const server = await start('legacy');
     await using rig = connectTo(server);

@@ -182,6 +182,27 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     expect(rig.connection.trouble!.error).toMatchObject({ kind: 'SERVER_UNAVAILABLE', reached: 'no' });
   });
 
+  it('tell that a server hangs: one that does not list them in time is down, also when nobody calls it (W-11)', async () => {
+    const server = await start(era);
+    const clock = createManualClock();
+    await using rig = connectTo(server, { clock, random: () => 0, connectTimeoutMs: 30_000 });
+    await rig.connection.ready();
+    const hangs = new Promise<void>(resolve => {
+      server.instead = ({ method }) => {
+        if (method !== 'tools/list') return false;
+        resolve();
+        return true;
+      };
+    });
+    await clock.advance(300_000);
+    await clock.advance(200);
+    await hangs;
+    expect(rig.connection.trouble).toBeUndefined();
+    await clock.advance(30_000);
+    expect(rig.connection.trouble!.error).toMatchObject({ kind: 'TIMEOUT' });
+    expect(names(rig.connection)).toEqual(['call']);
+  });
+
   it('on many pages are all read, and the empty text is a cursor', async () => {
     const server = await start(era);
     const pages = ['', 'b', undefined];

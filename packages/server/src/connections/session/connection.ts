@@ -202,7 +202,9 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   async function listingFailed(open: Open, error: SessionError): Promise<void> {
-    failed(open, error);
+    // One that does not say in time what it has would not answer a call either.
+    if (error.kind === 'TIMEOUT') giveUp(open, error);
+    else failed(open, error);
     if (current !== open) return;
     if (!(await isStranger(open, error))) {
       logger.warn('The tools of an MCP server could not be listed again', { reason: error.message });

@@ -119,7 +119,8 @@ function speaksOlder(error: unknown, { probeTimeoutMs }: OpenOptions): boolean {
   if (error.kind === 'TIMEOUT') return probeTimeoutMs !== undefined;
   if (error.code === UNSUPPORTED_VERSION) return lists(error, LEGACY_VERSIONS);
   if (isModernError(error)) return false;
-  if (error instanceof HttpRefusal) return error.kind === 'PROTOCOL_ERROR';
+  // Servers written by hand answer 500, too, when a message comes before the handshake; what stands before a server that is down has other words.
+  if (error instanceof HttpRefusal) return error.kind === 'PROTOCOL_ERROR' || error.httpStatus === 500;
   return error.kind === 'PROTOCOL_ERROR' || error.kind === 'INVALID_ARGUMENTS';
 }
 
