@@ -137,6 +137,11 @@ describe.each(platforms)('a server that is not to be trusted at $kind', ({ start
       await client.call('cancel_conversation', { conversationId: conversation.conversationId });
       await refused;
       await server.cancelled;
+      const { conversationId } = conversation;
+      const { entries } = await client.call('read_audit_trail', { conversationId });
+      expect(entries.flatMap(({ output }) => output['mcpCalls:wait:call'] ?? [])).toEqual([
+        expect.objectContaining({ tool: 'silent', outcome: 'INTERRUPTED', reached: 'unknown', attempts: 1 }),
+      ]);
       expect(server.calls.map(({ tool }) => tool)).toEqual(['silent']);
     });
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { DISCOVERED } from '../connections/servers/scripted-server.ts';
 
 /** With a handshake, or stateless. */
@@ -21,6 +22,8 @@ export interface ToolServer extends AsyncDisposable {
   readonly handshakes: number;
   /** Resolves when a call was taken back: by a notification, or in the stateless era by closing its connection. */
   readonly cancelled: Promise<void>;
+  /** How many are open. */
+  connections(): Promise<number>;
   /** Resolves when a call of the tool has arrived. */
   called(tool: string): Promise<void>;
 }
@@ -198,6 +201,7 @@ export async function startToolServer(
       return handshakes;
     },
     cancelled: cancelled.promise,
+    connections: () => promisify(server.getConnections.bind(server))(),
     async called(tool) {
       while (!calls.some(call => call.tool === tool))
         await new Promise<void>(resolve => listeners.add(resolve));

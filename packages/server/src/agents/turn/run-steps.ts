@@ -49,8 +49,7 @@ export async function runSteps(
       const running = step.compiled.run(memory, tools);
       result = typeof running === 'string' ? running : await unlessAborted(running, signal);
     } catch (cause) {
-      if (signal.aborted) throw signal.reason;
-      failure = failureOf(step.type, cause);
+      failure = failureOf(step.type, signal.aborted ? signal.reason : cause);
     }
     const endedAt = clock.now();
     const changed = changedSince(before, memory);
@@ -65,6 +64,7 @@ export async function runSteps(
       actions: [...memory.actions],
       createdAt: endedAt,
     });
+    if (failure && signal.aborted) throw signal.reason;
     if (
       !failure &&
       memory.actions.includes(PAUSE_CONVERSATION) &&

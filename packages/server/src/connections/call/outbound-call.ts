@@ -4,7 +4,7 @@ import type { Members, Progress } from '../session/wire.ts';
 import { cut } from '../tool/govern-text.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
 import type { ToolResult } from '../tool/tool-result.ts';
-import type { CallResult, FailureKind, Reached, RefusalCode } from './outcome.ts';
+import type { CallRecord, CallResult, FailureKind, Reached, RefusalCode } from './outcome.ts';
 import type { BridgeTool } from './resource-bridge.ts';
 
 /** Who decided about a call: the rules of an agent, or a person by hand. */
@@ -40,6 +40,8 @@ export interface OutboundCall {
   readonly budget?: { readonly limitUsd: number; readonly spentUsd: number } | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told at the moment the signal ends the call: whoever waits for it may not come back to hear of it. */
+  readonly onInterrupted?: ((record: CallRecord) => void) | undefined;
 }
 
 /** A call on its way through the table: what each step has found out for those behind it. */

@@ -18,15 +18,18 @@ export async function runCall(
 ): Promise<CallOutcome> {
   const startedAt = clock.now();
   const state: CallInProgress = { call, arguments: call.arguments, attempts: 0 };
+  let isTold = false;
   const measure = (ended: Ended) => {
     const record = recordOf(state, ended, clock.now() - startedAt);
-    onCall(record, ended.kind === 'answered' ? undefined : ended.message);
+    if (!isTold) onCall(record, ended.kind === 'answered' ? undefined : ended.message);
+    isTold = true;
     return { ...ended, record };
   };
+  const interrupt = () => call.onInterrupted?.(measure(interrupted(state)).record);
+  call.signal.addEventListener('abort', interrupt);
   try {
     return measure(await passThrough(steps, state));
   } catch (thrown) {
-    if (call.signal.aborted) measure(interrupted(state));
     call.signal.throwIfAborted();
     if (!(thrown instanceof SessionError)) throw thrown;
     return measure({
@@ -35,6 +38,8 @@ export async function runCall(
       reached: thrown.reached,
       message: thrown.message,
     });
+  } finally {
+    call.signal.removeEventListener('abort', interrupt);
   }
 }
 

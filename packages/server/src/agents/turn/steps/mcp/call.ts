@@ -104,6 +104,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       retry: call.retry,
       budget: tools.callBudgetUsd === undefined ? undefined : { limitUsd: tools.callBudgetUsd, spentUsd },
       signal: tools.signal,
+      onInterrupted: record => measure(call, memory, record),
     });
   const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
   if (effect.kind === 'done') return effect.value;
