@@ -12,5 +12,7 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes at once on an idle machine, and some seconds later on one that runs everything else.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { viewOf } from '../../packages/server/src/connections/server/server-view.ts';
+import { createViews } from '../../packages/server/src/connections/server/server-view.ts';
 import { exposeTools } from '../../packages/server/src/connections/tool/exposed-name.ts';
 import { callTool, httpServer, ourCalls, programServer } from './our-connections.ts';
 
@@ -75,7 +75,7 @@ async function tools(): Promise<Figures> {
     await connection.ready();
     const list = connection.listed!;
     const listedAt = performance.now();
-    const view = viewOf(definition, list, { mirrorsArguments: false, accepted: undefined });
+    const view = createViews()(definition, { tools: list, mirrorsArguments: false, accepted: undefined });
     const viewedAt = performance.now();
     exposeTools([{ server: definition.ref, prefix: 'many', tools: [...view.offered.keys()] }]);
     const namedAt = performance.now();

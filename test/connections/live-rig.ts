@@ -22,7 +22,7 @@ export function rigOn(platform: TestPlatform, node: TestNode = platform) {
     settle: (name: string) => servers.settle(refOf(name), new AbortController().signal),
     /** Resolves when the server is in this state on this node. */
     becomes: (name: string, state: string, instance?: string) =>
-      expect.poll(() => servers.health(refOf(name, instance)).state, { timeout: 10_000 }).toBe(state),
+      expect.poll(() => servers.health(refOf(name, instance)).state).toBe(state),
     accept: (name: string, tools?: string[]) => servers.accept(refOf(name), { tools, by: 'ann' }),
     /** A call by hand. */
     call: (name: string, tool: string, args: Record<string, unknown> = {}, by = 'ann') =>

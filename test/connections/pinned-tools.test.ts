@@ -7,8 +7,6 @@ import { type FaultServer, startFaultServer, tool } from './servers/fault-server
 
 const env = { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' };
 const CHANGED = 'The tools of an MCP server are no longer those that were accepted';
-/** Announcements that follow on each other are heard ever more seldom. */
-const LATER = { timeout: 10_000 };
 const servers: FaultServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
@@ -85,11 +83,11 @@ describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ st
     const lists = () => server.received.filter(({ method }) => method === 'tools/list').length;
     const before = lists();
     server.announce();
-    await expect.poll(lists, LATER).toBe(before + rigs.length);
+    await expect.poll(lists).toBe(before + rigs.length);
     server.tools = [...server.tools, tool('last')];
     server.announce();
     await all(async one => {
-      await expect.poll(() => one.offered('reported'), LATER).toContain('last');
+      await expect.poll(() => one.offered('reported')).toContain('last');
       expect(one.warnings(CHANGED).map(({ count }) => count)).toEqual([5, 6]);
     });
     const say = await rig.talker('reported', { go: { toolName: 'new', toolArguments: { mark: 'used' } } });
@@ -148,6 +146,12 @@ describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ st
     expect(await say('go')).toMatchObject({ goError: { code: 'TOOL_NOT_FOUND', sent: false } });
     expect(server.executions('poisoned')).toBe(0);
     expect(await rig.accept('away')).toEqual(['one']);
+    expect(await say('go')).toEqual({ go: 'poisoned' });
+    // Only the call finds out that the server was another all the while.
+    server.tools = [{ ...tool('one'), description: 'poisoned again' }];
+    server.forgetSessions();
+    expect(await say('go')).toMatchObject({ goError: { code: 'TOOL_NOT_FOUND', sent: false } });
+    expect(server.executions('poisoned')).toBe(1);
     await server.kill();
     await rig.becomes('away', 'unavailable');
     await expect(rig.accept('away')).rejects.toMatchObject({ kind: 'unavailable' });
@@ -251,7 +255,7 @@ describe('What was accepted', () => {
       expect(server.executions('held')).toBe(0);
       await store.commit(db => db.schema.alterTable('away').renameTo('accepted_tools').execute());
       expect(await toHold('go')).toEqual({ go: 'held' });
-      await expect.poll(() => rig.gauge('hold'), { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => rig.gauge('hold')).toBe(1);
     } finally {
       await platform.close();
     }

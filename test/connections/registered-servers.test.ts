@@ -278,6 +278,16 @@ describe.each(platforms)('Servers that are registered at $kind', ({ start }) => 
     expect(handshakes(other)).toHaveLength(rigs.length);
   });
 
+  it('get more time to connect as soon as they are given it', async () => {
+    const server = await serverWith();
+    server.instead = () => true;
+    const problem = (one: Rig) => one.health('slow').problem?.message;
+    for (const connectTimeout of [300, 400]) {
+      await rig.add('slow', { url: server.url, connectTimeout }, { replace: true });
+      await all(one => expect.poll(() => problem(one)).toContain(`within ${connectTimeout} ms`));
+    }
+  });
+
   it('share a connection where two names of one instance stand for the same endpoint, and it stays for the one that stays', async () => {
     const server = await serverWith('call', 'two');
     await rig.add('twin-a', { url: server.url });
@@ -379,7 +389,7 @@ describe('A registered server', () => {
     await server.start();
     await rig.becomes('own', 'unavailable');
     await expect
-      .poll(() => rig.health('own').problem, { timeout: 5_000 })
+      .poll(() => rig.health('own').problem)
       .toMatchObject({
         kind: 'SERVER_UNAVAILABLE',
         message: `${server.url} can't be reached: it moved to a bad place`,

@@ -55,6 +55,8 @@ export interface CallInProgress {
   tool?: RemoteTool;
   /** Set where the tool is our own and stands for resources of the server. */
   bridge?: BridgeTool;
+  /** Throws a `SessionError` where the tool is held back by now: the server may have come back with another one. */
+  beforeSend?: () => void;
   /** Does the tool only read, as far as that is believed (`ServerView.onlyReads`)? */
   onlyReads?: boolean;
   /** Set by `send`: the result as it came. */

@@ -7,11 +7,10 @@ import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
 import { openerOf } from '../server/literal-credentials.ts';
 import { resolveEndpoint } from '../server/resolve-endpoint.ts';
-import { type ServerView, viewOf } from '../server/server-view.ts';
+import { createViews, type ServerView, type ToolList } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
 import type { ConnectRequest, Pool } from '../session/pool.ts';
-import type { ToolSnapshot } from '../tool/pinned-tools.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord, FailureKind } from './outcome.ts';
@@ -50,7 +49,7 @@ export function createOutboundCalls(deps: {
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
 }): OutboundCalls {
   const { pool, references, clock, logger, limits, accepted, registered, checkOf, onCall } = deps;
-  const views = new WeakMap<readonly unknown[], WeakMap<ServerDefinition, MadeView>>();
+  const viewOf = createViews();
   /** By turn and connection: the lists that the turn goes by (W-21). */
   const turns = new WeakMap<object, Map<Connection, ToolList>>();
   /** What the definitions of documents stood for last. */
@@ -94,22 +93,9 @@ export function createOutboundCalls(deps: {
     return tools && { tools, mirrorsArguments, accepted: accepted.of(server.ref) };
   }
 
-  function viewOfList(server: ServerDefinition, list: ToolList): ServerView {
-    let ofList = views.get(list.tools);
-    if (!ofList) {
-      ofList = new WeakMap();
-      views.set(list.tools, ofList);
-    }
-    const made = ofList.get(server);
-    if (made && made.accepted === list.accepted) return made.view;
-    const view = viewOf(server, list.tools, list);
-    ofList.set(server, { view, accepted: list.accepted });
-    return view;
-  }
-
   function listed(server: ServerDefinition, from: Connection): ServerView | undefined {
     const list = toolListOf(server, from);
-    return list && viewOfList(server, list);
+    return list && viewOf(server, list);
   }
 
   /** The list as it is now, with what was accepted of it. */
@@ -145,12 +131,19 @@ export function createOutboundCalls(deps: {
     return list;
   }
 
+  function refuseHeld({ server, tool, driver }: OutboundCall, from: Connection): void {
+    const view = listed(server, from);
+    if (driver === 'rule' && view?.held.has(tool))
+      throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(tool));
+  }
+
   const steps = callSteps({
     clock,
     limits,
     resolver: {
       reach: call => reached(call.server, call.callFor),
-      view: async (call, from) => viewOfList(call.server, await listFor(call, from)),
+      view: async (call, from) => viewOf(call.server, await listFor(call, from)),
+      refuseHeld,
     },
   });
 
@@ -167,19 +160,6 @@ export function createOutboundCalls(deps: {
     const { agentId, conversationId } = callFor;
     logger.warn('A call of an MCP tool has no answer', { ...record, reason, agentId, conversationId });
   }
-}
-
-/** A list as a server sent it, and what goes with it. */
-interface ToolList {
-  readonly tools: readonly unknown[];
-  readonly mirrorsArguments: boolean;
-  readonly accepted: ReadonlyMap<string, ToolSnapshot> | undefined;
-}
-
-/** A view holds for one list, one definition, and what was accepted. */
-interface MadeView {
-  readonly view: ServerView;
-  readonly accepted: ReadonlyMap<string, ToolSnapshot> | undefined;
 }
 
 function isInDocument({ scope }: ServerRef): boolean {

@@ -17,6 +17,8 @@ export interface Resolver {
   reach(call: OutboundCall): Promise<Reachable>;
   /** The tools as the definition offers them; connects where there is no connection. */
   view(call: OutboundCall, connection: Connection): Promise<ServerView>;
+  /** Throws a `SessionError` where the tool is held back in the list that is the latest now. */
+  refuseHeld(call: OutboundCall, connection: Connection): void;
 }
 
 /** Ensures that server and tool are there, and offered, before anything is sent. */
@@ -39,6 +41,7 @@ export function createResolveStep(resolver: Resolver): CallStep {
       if (!tool) throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(call.tool));
       state.tool = tool;
       state.onlyReads = view.onlyReads(call.tool);
+      state.beforeSend = () => resolver.refuseHeld(call, connection);
       return undefined;
     },
   };

@@ -39,6 +39,7 @@ function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<Call
       timeoutMs: Math.max(1, until - clock.now()),
       signal: call.signal,
       onProgress: call.onProgress,
+      beforeSend: state.beforeSend,
     });
   if (state.bridge) return state.bridge.run(request, state.arguments);
   return request({ method: 'tools/call', params: { name: call.tool, arguments: state.arguments } });

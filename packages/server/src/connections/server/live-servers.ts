@@ -6,18 +6,16 @@ import { createQueue } from '../../kernel/queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallFor } from '../call/outbound-call.ts';
 import type { OutboundCalls } from '../call/outbound-calls.ts';
-import type { CallOutcome } from '../call/outcome.ts';
 import { backoffMs } from '../session/backoff.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError, sessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
-import { readAnnotations } from '../tool/annotations.ts';
-import { exposeTools } from '../tool/exposed-name.ts';
 import type { AcceptedTools } from './accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
 import type { Registry } from './registry.ts';
-import type { ServerProblem, ServersRuntime, ServerTool, ServerToolAnswer } from './runtime.ts';
-import { changeLines, type ServerView } from './server-view.ts';
+import type { ServerProblem, ServersRuntime } from './runtime.ts';
+import type { ServerView } from './server-view.ts';
+import { answerOf, healthOf, toolsOf } from './shown-server.ts';
 
 /** Programs that are started at a time: when the platform starts, hundreds may be due. */
 const STARTS_AT_ONCE = 8;
@@ -251,28 +249,12 @@ export function createLiveServers(deps: {
 
     health(ref) {
       const live = liveOf(ref);
-      const view = live && viewOf(live);
-      if (!live || !view || !isUp(live)) {
-        const problem = live && problemOf(live);
-        return {
-          ...{ state: problem ? 'unavailable' : 'unknown', toolCount: 0, problem },
-          ...{ shortcomings: [], speaks: undefined, stderr: stderrOf(live) },
-        };
-      }
-      const { shortcomings } = view;
-      const facts = live.connection?.facts;
-      return {
-        state: shortcomings.length > 0 ? 'degraded' : 'available',
-        toolCount: view.offered.size,
-        problem: undefined,
-        shortcomings,
-        speaks: facts && {
-          name: facts.name ?? '',
-          version: facts.version ?? '',
-          protocol: facts.protocolVersion,
-        },
-        stderr: stderrOf(live),
-      };
+      const view = live && isUp(live) ? viewOf(live) : undefined;
+      return healthOf(view, {
+        facts: live?.connection?.facts,
+        problem: live && problemOf(live),
+        stderr: live?.connection ? pool.stderrOf(live.connection) : [],
+      });
     },
 
     async settle(ref, signal) {
@@ -332,10 +314,6 @@ export function createLiveServers(deps: {
       servers.clear();
     },
   };
-
-  function stderrOf(live: Live | undefined): readonly string[] {
-    return live?.connection ? pool.stderrOf(live.connection) : [];
-  }
 }
 
 function newLive(definition: ServerDefinition): Live {
@@ -372,47 +350,3 @@ function isUp({ definition, connection }: Live): boolean {
 
 /** Of a server that is connected to before anybody needs it. */
 const NOBODY: CallFor = { agentId: undefined, conversationId: undefined, userId: '' };
-
-function toolsOf(definition: ServerDefinition, view: ServerView): ServerTool[] {
-  const { prefix, ref } = definition;
-  const names = exposeTools([{ server: ref, prefix, tools: [...view.offered.keys()] }]);
-  const offeredAs = new Map([...names.byName].map(([name, { tool }]) => [tool, name]));
-  const known = [...view.known.values()].map((tool): ServerTool => {
-    const { name, title, description, inputSchema } = tool;
-    const change = view.changes.get(name);
-    const standing = view.held.has(name) ? 'held' : view.offered.has(name) ? 'offered' : 'left-out';
-    return {
-      ...{ name, title, description, inputSchema, standing },
-      offeredAs: offeredAs.get(name),
-      annotations: readAnnotations(tool) as ServerTool['annotations'],
-      reason: standing === 'offered' ? undefined : view.whyNot(name),
-      changes: change ? changeLines(change) : [],
-    };
-  });
-  const quarantined = view.quarantined.map(
-    ({ name, reason }): ServerTool => ({
-      ...{ name, reason, standing: 'quarantined', offeredAs: undefined, changes: [] },
-      ...{ title: undefined, description: undefined, inputSchema: {}, annotations: {} },
-    }),
-  );
-  return [...known, ...quarantined];
-}
-
-function answerOf(outcome: CallOutcome): ServerToolAnswer {
-  switch (outcome.kind) {
-    case 'answered': {
-      const { isError, value, text, cut } = outcome.result;
-      return {
-        kind: 'answered',
-        isError,
-        structuredContent: typeof value === 'string' ? undefined : value,
-        text,
-        cut,
-      };
-    }
-    case 'refused':
-      return { kind: 'refused', code: outcome.code, message: outcome.message };
-    case 'failed':
-      return { kind: 'failed', failure: outcome.failure, reached: outcome.reached, message: outcome.message };
-  }
-}

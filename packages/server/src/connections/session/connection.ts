@@ -48,6 +48,8 @@ export interface CallRequest {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Called each time before it is sent, when the list is that of the session it goes to: what it throws ends the request. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /**
@@ -405,6 +407,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       let open = current;
       try {
         open ??= await sessionWithin(until - clock.now(), signal);
+        request.beforeSend?.();
         return await exchange(open, request, until);
       } catch (error) {
         if (!(error instanceof SessionError)) throw error;

@@ -38,7 +38,7 @@ export interface ConnectRequest {
   readonly check?: (() => Promise<void>) | undefined;
 }
 
-/** The connections of this node: one for each endpoint and owner, whoever asks for it. */
+/** The connections of this node: one for each endpoint, connect time limit and owner, whoever asks for it. */
 export interface Pool {
   /** The connection, made if there is none; it connects when it is used. */
   connection(request: ConnectRequest): Connection;
@@ -112,7 +112,7 @@ export function createPool(options: PoolOptions): Pool {
       },
       onWrongEra: () => eras.forget(key),
     });
-    groups.set(connection, sha256OfJson([request.scope, owner?.server ?? null, endpoint]));
+    groups.set(connection, sha256OfJson([request.scope, owner?.server ?? null, endpoint, connectTimeoutMs]));
     return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS, wantedAt: clock.now() };
   }
 
@@ -204,8 +204,8 @@ async function openScrubbed(
 }
 
 /** There are secrets in an endpoint: only its digest is kept. */
-function keyOf({ endpoint, scope, owner }: ConnectRequest): string {
-  return sha256OfJson([scope, owner ?? null, endpoint]);
+function keyOf({ endpoint, scope, owner, connectTimeoutMs }: ConnectRequest): string {
+  return sha256OfJson([scope, owner ?? null, endpoint, connectTimeoutMs]);
 }
 
 /** For the log: without arguments and everything else where secrets stand. */
