@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -483,6 +483,37 @@ describe('a failure', () => {
       expect(error.message).not.toContain('canary');
     }
     expect((await failure(25)).details).toMatchObject({ reason: 'url', sent: false });
+  });
+});
+
+describe('a connection over TLS', () => {
+  it('that breaks after the request was read is none that never came about: nothing may be sent again (A-67)', async () => {
+    let requests = 0;
+    const server = createTlsServer({ cert: CERTIFICATE, key: KEY }, ({ socket }) => {
+      requests += 1;
+      // What is no record of TLS, as from a proxy that breaks down between the two.
+      const wire = (socket as unknown as { _parent: Socket })._parent;
+      wire.write('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const safeFetch = make({ resolve: async () => ['127.0.0.1'], extraCa: [CERTIFICATE] });
+    const url = new URL(`https://pinned.test:${port}/`);
+    const init = { hostFrom: 'operator', method: 'POST', headers: {}, body: '{}' } as const;
+    const { signal } = new AbortController();
+    for (const sending of [
+      safeFetch.request(url, { ...init, signal, insecureTls: false }),
+      safeFetch(url, init),
+    ]) {
+      const error = await refusal(sending);
+      expect(error).toMatchObject({ kind: 'unavailable', details: { reason: 'broken', sent: true } });
+    }
+    expect(requests).toBe(2);
   });
 });
 

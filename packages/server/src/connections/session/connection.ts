@@ -4,7 +4,7 @@ import { mirroredArguments } from '../tool/mirrored-arguments.ts';
 import { backoffMs } from './backoff.ts';
 import { SessionError, sessionError } from './failure.ts';
 import { headerValue } from './http/header-value.ts';
-import { HttpRefusal } from './http/http-refusal.ts';
+import { HttpRefusal, isUnknownSender } from './http/http-refusal.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerFacts, Session } from './session.ts';
 import { orAborted, timeLimit } from './time-limit.ts';
@@ -22,14 +22,12 @@ const HEAL_MS = 5_000;
 const MAX_TRIES = 4;
 /** A session that is forgotten sooner is no session. */
 const SHORTEST_SESSION_MS = 1_000;
-const PING_MS = 5_000;
+const PROBE_MS = 5_000;
 /** Notifications kept while it connects. */
 const MAX_EARLY = 10;
 /** Statuses with which servers refuse what they do not take for a message of theirs, besides 404 for a session (2025-11-25, Transports). */
 const NOT_UNDERSTOOD = new Set([400, 404, 405, 406, 415, 422]);
-/** Errors with which they do; others are the answer to a request that was understood. */
-const INVALID_REQUEST = -32600;
-const OLD_SERVER_ERRORS = { from: -32019, to: -32000 };
+const NOT_FOUND = 404;
 
 export interface Trouble {
   readonly error: SessionError;
@@ -338,25 +336,31 @@ export function createConnection(options: ConnectionOptions): Connection {
    * another era by now. The next message goes out on a new session then (A-10, A-67).
    */
   async function isStranger(open: Open, error: SessionError): Promise<boolean> {
-    if (error.code === UNSUPPORTED_VERSION) options.onWrongEra();
+    if (refusesVersion(error)) options.onWrongEra();
     else if (!isForgotten(error)) {
       if (error.status === undefined || !NOT_UNDERSTOOD.has(error.status)) return false;
-      return open.session.facts.era === 'legacy' ? refusesPing(open) : speaksOlder(open, error);
+      if (error.status !== NOT_FOUND && !isUnknownSender(error.code)) return false;
+      return open.session.facts.era === 'legacy' ? refusesAll(open) : speaksOlder(open, error);
     }
     retire(open);
     return true;
   }
 
-  /** Servers that do not know a session are meant to answer 404, and many answer 400: then they refuse everything on it. */
-  function refusesPing(open: Open): Promise<boolean> {
+  /**
+   * Servers that do not know a session are meant to answer 404, and many answer 400: then they refuse everything on it, also what they took before.
+   * That is their list of tools: not every server knows `ping`.
+   */
+  function refusesAll(open: Open): Promise<boolean> {
+    const method = 'tools' in open.session.facts.capabilities ? 'tools/list' : 'ping';
     open.refusal ??= open.session
-      .request('ping', {}, { timeoutMs: PING_MS })
+      .request(method, {}, { timeoutMs: PROBE_MS })
       .then(
         () => undefined,
         thrown => sessionError(thrown),
       )
       .then(error => {
-        const refused = isForgotten(error) || NOT_UNDERSTOOD.has(error?.status ?? 0);
+        const refused =
+          isForgotten(error) || (NOT_UNDERSTOOD.has(error?.status ?? 0) && isUnknownSender(error?.code));
         if (refused) {
           options.onWrongEra();
           retire(open);
@@ -367,8 +371,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   async function speaksOlder(open: Open, { code }: SessionError): Promise<boolean> {
-    const { from, to } = OLD_SERVER_ERRORS;
-    if (code !== undefined && code !== INVALID_REQUEST && !(code >= from && code <= to)) return false;
+    if (!isUnknownSender(code)) return false;
     options.onWrongEra();
     retire(open);
     const now = await session().catch(() => undefined);
@@ -411,7 +414,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         return await exchange(open, request, until);
       } catch (error) {
         if (!(error instanceof SessionError)) throw error;
-        if (open && !listedAgain && isHeaderMismatch(error)) {
+        if (open && !listedAgain && mirrors(open) && isHeaderMismatch(error)) {
           listedAgain = true;
           await orAborted(open.tools.readNow(), signal);
         } else if (open && !wasStranger && (await orAborted(isStranger(open, error), signal))) {
@@ -513,6 +516,13 @@ function isUnsent(error: SessionError): boolean {
   return error.kind === 'SERVER_UNAVAILABLE' && error.reached === 'no' && !isForgotten(error);
 }
 
-function isHeaderMismatch(error: unknown): boolean {
-  return error instanceof SessionError && error.code === HEADER_MISMATCH;
+/** Servers check that before they execute anything, and refuse with this status (2026-07-28, Transports). */
+function isHeaderMismatch({ code, status }: SessionError): boolean {
+  return code === HEADER_MISMATCH && status === 400;
+}
+
+/** Whoever refuses a version says which there are; without that the code is one of the server's own. */
+function refusesVersion({ code, cause }: SessionError): boolean {
+  if (code !== UNSUPPORTED_VERSION || !isMembers(cause)) return false;
+  return Array.isArray(cause.supported);
 }

@@ -89,9 +89,9 @@ async function inTime<T>(
   }
 }
 
-/** The server has had the request, whatever became of the answers to its questions. */
+/** The server has had the request, whatever became of the answers to its questions: no code or status says that it may be sent again. */
 function arrivedBefore(error: unknown): unknown {
-  if (!(error instanceof SessionError) || error.reached === 'yes') return error;
+  if (!(error instanceof SessionError)) return error;
   return new SessionError(error.kind, 'yes', error.message, { cause: error });
 }
 

@@ -1,6 +1,16 @@
 import type { FailureKind, Reached } from '../../call/outcome.ts';
 import { SessionError } from '../failure.ts';
 
+/** Errors with which servers refuse whoever they do not know; others are the answer to a request that was understood. */
+const INVALID_REQUEST = -32600;
+const SERVER_ERRORS = { from: -32019, to: -32000 };
+
+/** Can a JSON-RPC error, if there is one, mean that the server does not know who asks? */
+export function isUnknownSender(code: number | undefined): boolean {
+  const { from, to } = SERVER_ERRORS;
+  return code === undefined || code === INVALID_REQUEST || (code >= from && code <= to);
+}
+
 /** An HTTP status that says the request was not taken. */
 export class HttpRefusal extends SessionError {
   readonly httpStatus: number;
@@ -12,7 +22,7 @@ export class HttpRefusal extends SessionError {
   constructor(status: number, text: string, hadSession: boolean) {
     const rpcError = rpcErrorIn(text);
     const said = rpcError?.message ?? '';
-    const sessionGone = status === 404 && hadSession;
+    const sessionGone = status === 404 && hadSession && isUnknownSender(rpcError?.code);
     const [kind, reached] = sessionGone ? (['SERVER_UNAVAILABLE', 'no'] as const) : meaningOf(status);
     super(
       kind,
