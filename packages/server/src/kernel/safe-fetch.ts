@@ -145,7 +145,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     hostFrom === 'operator' && options.allowPrivate(normalizeHost(host)) ? 'privateToo' : 'publicOnly';
 
   const request = async (url: URL, init: DirectRequest): Promise<DirectAnswer> => {
-    parseTarget(url);
+    refuseProblem(url);
     const trust = trustIn(init.hostFrom, url.hostname);
     try {
       const { statusCode, headers, body } = await (init.insecureTls ? insecureAgents : agents)[trust].request(
@@ -344,13 +344,16 @@ function parseTarget(input: string | URL): URL {
       },
     );
   }
-  const problem = targetProblem(url);
-  if (problem) {
-    throw new PlatformError('invalid', `${shown(url)} can't be reached: ${problem}`, {
-      details: { reason: 'url', sent: false },
-    });
-  }
+  refuseProblem(url);
   return url;
+}
+
+function refuseProblem(url: URL): void {
+  const problem = targetProblem(url);
+  if (!problem) return;
+  throw new PlatformError('invalid', `${shown(url)} can't be reached: ${problem}`, {
+    details: { reason: 'url', sent: false },
+  });
 }
 
 function targetProblem(url: URL): string | undefined {

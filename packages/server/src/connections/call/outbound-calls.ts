@@ -1,12 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import { createScrubber } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
 import { openerOf } from '../server/literal-credentials.ts';
-import { resolveEndpoint } from '../server/resolve-endpoint.ts';
+import { createResolveEndpoint } from '../server/resolve-endpoint.ts';
 import { createViews, type ServerView, type ToolList } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
@@ -49,6 +48,7 @@ export function createOutboundCalls(deps: {
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
 }): OutboundCalls {
   const { pool, references, clock, logger, limits, accepted, registered, checkOf, onCall } = deps;
+  const resolveEndpoint = createResolveEndpoint(references);
   const viewOf = createViews();
   /** By turn and connection: the lists that the turn goes by (W-21). */
   const turns = new WeakMap<object, Map<Connection, ToolList>>();
@@ -64,13 +64,12 @@ export function createOutboundCalls(deps: {
     const now = isLiteral ? server : registered(server.ref);
     if (!now) throw removed(server.ref);
     const agentId = opensFor(now, callFor);
-    const { endpoint, secrets } = await resolveEndpoint(now, references, { agentId }).catch(
+    const { endpoint, scrub } = await resolveEndpoint(now, { agentId }).catch(
       refusedAs('AUTHENTICATION_FAILED'),
     );
     // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
     if (!isLiteral && registered(server.ref) !== now) return reached(server, callFor);
     const check = endpoint.kind === 'http' ? checkOf(now.ref.scope) : undefined;
-    const scrub = secrets.length === 0 ? undefined : createScrubber(secrets);
     const connection = pool.connection({
       ...{ endpoint, scrub, scope: now.ref.scope, connectTimeoutMs: now.connectTimeoutMs },
       owner: ownerOf(now, callFor),
@@ -83,7 +82,7 @@ export function createOutboundCalls(deps: {
       const before = literal.get(server);
       literal.set(server, connection);
       // Its credential is another now (attack 20).
-      if (before) void pool.retire(before, connection);
+      if (before && before !== connection) void pool.retire(before, connection);
     }
     return { connection, scrub };
   }

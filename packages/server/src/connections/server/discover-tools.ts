@@ -1,13 +1,12 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
-import { createScrubber } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import { SessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
 import { governTool } from '../tool/govern-text.ts';
 import { type QuarantinedTool, type RemoteTool, readTools } from '../tool/remote-tool.ts';
 import { definitionOfMcpcalls } from './from-mcpcalls.ts';
-import { resolveEndpoint } from './resolve-endpoint.ts';
+import { createResolveEndpoint } from './resolve-endpoint.ts';
 
 export interface DiscoveredTools {
   /** With governed texts. */
@@ -34,6 +33,7 @@ export function createDiscoverTools(deps: {
   readonly references: Pick<References, 'compile' | 'resolve'>;
 }): DiscoverTools {
   const { pool, references } = deps;
+  const resolveEndpoint = createResolveEndpoint(references);
   return async ({ url, transport, apiKey }, signal) => {
     for (const [field, text] of Object.entries({ url, apiKey })) {
       // Whoever asks chooses where it would be sent.
@@ -44,10 +44,9 @@ export function createDiscoverTools(deps: {
       { mcpServerUrl: url, transport, apiKey },
       { scope: 'discover', when: 'saving', texts: references },
     );
-    const { endpoint, secrets } = await resolveEndpoint(definition, references, { agentId: '' });
+    const { endpoint, scrub } = await resolveEndpoint(definition, { agentId: '' });
     const connection = pool.connection({
-      ...{ endpoint, scope: 'discover', connectTimeoutMs: definition.connectTimeoutMs },
-      scrub: createScrubber(secrets),
+      ...{ endpoint, scrub, scope: 'discover', connectTimeoutMs: definition.connectTimeoutMs },
       // Nobody else's, so that it can be closed.
       owner: { server: `discover ${randomBase32(16)}`, who: 'nobody' },
     });

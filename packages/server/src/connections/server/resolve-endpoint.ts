@@ -1,7 +1,7 @@
-import { isSecretName } from '../../kernel/redact.ts';
+import { createScrubber, isSecretName } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Endpoint } from '../session/endpoint.ts';
-import type { ServerDefinition } from './definition.ts';
+import type { ServerDefinition, ServerTransport } from './definition.ts';
 
 /** For whom secrets are opened. */
 export interface OpenedFor {
@@ -11,22 +11,40 @@ export interface OpenedFor {
 
 export interface ResolvedEndpoint {
   readonly endpoint: Endpoint;
-  /** Secret values in it, for `createScrubber`: those of references, and what stands where credentials do. */
-  readonly secrets: readonly string[];
+  /** Takes secret values out of texts: those of references, and what stands where credentials do. `undefined` where there are none. */
+  readonly scrub: ((text: string) => string) | undefined;
 }
 
 /**
  * Puts the values of references into the texts of a transport. Rejects with a `PlatformError` that names the reference and no value. What
- * it resolves with is used and not kept.
+ * it resolves with is used and not kept, unless the transport refers to nothing: that is the same each time.
  */
-export async function resolveEndpoint(
-  { transport }: ServerDefinition,
+export type ResolveEndpoint = (
+  definition: ServerDefinition,
+  openedFor: OpenedFor,
+) => Promise<ResolvedEndpoint>;
+
+export function createResolveEndpoint(references: Pick<References, 'compile' | 'resolve'>): ResolveEndpoint {
+  const constant = new WeakMap<ServerTransport, ResolvedEndpoint>();
+  return async ({ transport }, { agentId }) => {
+    const known = constant.get(transport);
+    if (known) return known;
+    const { refers, ...resolved } = await resolve(transport, references, agentId);
+    if (!refers) constant.set(transport, resolved);
+    return resolved;
+  };
+}
+
+async function resolve(
+  transport: ServerTransport,
   references: Pick<References, 'compile' | 'resolve'>,
-  { agentId }: OpenedFor,
-): Promise<ResolvedEndpoint> {
+  agentId: string,
+): Promise<ResolvedEndpoint & { readonly refers: boolean }> {
   const secrets = new Set<string>();
+  let refers = false;
   const text = async (source: string) => {
     if (!source.includes('${')) return source;
+    refers = true;
     const resolved = await references.resolve(references.compile(source), { agentId });
     for (const secret of resolved.secrets) secrets.add(secret);
     return resolved.text;
@@ -48,7 +66,7 @@ export async function resolveEndpoint(
       hostFrom,
       insecureTls,
     } as const;
-    return { endpoint, secrets: [...secrets] };
+    return { endpoint, refers, scrub: scrubberOf(secrets) };
   }
   const { command, args, env, cwd } = transport;
   const endpoint = {
@@ -58,7 +76,11 @@ export async function resolveEndpoint(
     env: await texts(env),
     cwd,
   } as const;
-  return { endpoint, secrets: [...secrets] };
+  return { endpoint, refers, scrub: scrubberOf(secrets) };
+}
+
+function scrubberOf(secrets: ReadonlySet<string>): ResolvedEndpoint['scrub'] {
+  return secrets.size === 0 ? undefined : createScrubber([...secrets]);
 }
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,30} +(?=\S)/;

@@ -117,6 +117,9 @@ export function createConnection(options: ConnectionOptions): Connection {
   let current: Open | undefined;
   let connecting: Promise<Open> | undefined;
   let listed: readonly unknown[] | undefined;
+  let schemas:
+    | { readonly listed: readonly unknown[]; readonly byName: ReadonlyMap<unknown, unknown> }
+    | undefined;
   let trouble: Trouble | undefined;
   /** Of tries, and of sessions that did not last; cleared by one that did. */
   let failures = 0;
@@ -382,11 +385,21 @@ export function createConnection(options: ConnectionOptions): Connection {
     return hasHeaders && session.facts.era === 'modern';
   }
 
+  /** What the list says that the tool takes; of two tools with one name the first counts. */
+  function schemaOf(name: unknown): Members | undefined {
+    if (listed && schemas?.listed !== listed) {
+      const tools = listed.filter(isMembers).toReversed();
+      schemas = { listed, byName: new Map(tools.map(tool => [tool.name, tool.inputSchema])) };
+    }
+    const schema = schemas?.byName.get(name);
+    return isMembers(schema) ? schema : undefined;
+  }
+
   function headersOf(open: Open, { method, params, headers }: CallRequest): CallRequest['headers'] {
     if (method !== 'tools/call' || !mirrors(open) || !isMembers(params.arguments)) return headers;
-    const tool = listed?.find(one => isMembers(one) && one.name === params.name);
-    if (!isMembers(tool) || !isMembers(tool.inputSchema)) return headers;
-    const mirrored = Object.entries(mirroredArguments(tool.inputSchema, params.arguments));
+    const schema = schemaOf(params.name);
+    const mirrored = schema ? Object.entries(mirroredArguments(schema, params.arguments)) : [];
+    if (mirrored.length === 0) return headers;
     return { ...headers, ...Object.fromEntries(mirrored.map(([name, value]) => [name, headerValue(value)])) };
   }
 

@@ -93,6 +93,8 @@ export function createPool(options: PoolOptions): Pool {
   const capabilities = options.asked?.capabilities ?? {};
   const answer = options.asked ? fillingInDefaults(options.asked.answer) : answerPingOnly;
   const entries = new Map<string, Entry>();
+  /** Of endpoints that are asked for again and again. */
+  const digests = new WeakMap<Endpoint, string>();
   /** Of connections, also forgotten ones: what those of all people to one endpoint have in common. */
   const groups = new WeakMap<Connection, string>();
   const retired = new Set<Connection>();
@@ -114,6 +116,16 @@ export function createPool(options: PoolOptions): Pool {
     });
     groups.set(connection, sha256OfJson([request.scope, owner?.server ?? null, endpoint, connectTimeoutMs]));
     return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS, wantedAt: clock.now() };
+  }
+
+  /** There are secrets in an endpoint: only its digest is kept. */
+  function keyOf({ endpoint, scope, owner, connectTimeoutMs }: ConnectRequest): string {
+    let digest = digests.get(endpoint);
+    if (digest === undefined) {
+      digest = sha256OfJson(endpoint);
+      digests.set(endpoint, digest);
+    }
+    return JSON.stringify([scope, owner ?? null, digest, connectTimeoutMs]);
   }
 
   async function sweep(): Promise<void> {
@@ -201,11 +213,6 @@ async function openScrubbed(
   };
   const session = await open(opening).catch(fail);
   return { ...session, request: (...request) => session.request(...request).catch(fail) };
-}
-
-/** There are secrets in an endpoint: only its digest is kept. */
-function keyOf({ endpoint, scope, owner, connectTimeoutMs }: ConnectRequest): string {
-  return sha256OfJson([scope, owner ?? null, endpoint, connectTimeoutMs]);
 }
 
 /** For the log: without arguments and everything else where secrets stand. */

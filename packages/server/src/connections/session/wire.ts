@@ -48,6 +48,9 @@ interface Pending {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
+/** Why a time limit ends early. Without a reason each would get an error with a stack, which costs as much as a message. */
+const OVER = 'over';
+
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 const INVALID_PARAMS = -32602;
@@ -124,7 +127,7 @@ export class Wire {
       throw error;
     } finally {
       this.pending.delete(id);
-      answered.abort();
+      answered.abort(OVER);
       signal?.removeEventListener('abort', giveUp);
     }
   }
@@ -152,7 +155,7 @@ export class Wire {
     } catch (thrown) {
       throw sessionError(thrown);
     } finally {
-      taken.abort();
+      taken.abort(OVER);
       this.streams.delete(stream);
     }
   }

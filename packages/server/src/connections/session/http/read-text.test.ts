@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readText } from './read-text.ts';
 
@@ -6,7 +7,7 @@ async function* chunksOf(bytes: Buffer, size: number): AsyncIterable<Uint8Array>
 }
 
 const read = (bytes: Buffer, size: number, maxBytes = 1_000_000) =>
-  readText(chunksOf(bytes, size), { maxBytes, tooLarge: () => new Error('too large') });
+  readText(Readable.from(chunksOf(bytes, size)), { maxBytes, tooLarge: () => new Error('too large') });
 
 describe('A body', () => {
   it.each([1, 2, 3, 7, 1_000])(
@@ -34,5 +35,19 @@ describe('A body', () => {
     const bytes = Buffer.from('abcdef');
     await read(bytes, 2);
     expect(bytes.toString()).toBe('abcdef');
+  });
+
+  it('that breaks is an error, also when it broke before anybody read it', async () => {
+    const options = { maxBytes: 10, tooLarge: () => new Error('too large') };
+    const breaking = new Readable({ read: () => undefined });
+    const reading = readText(breaking, options);
+    breaking.destroy(new Error('cut'));
+    await expect(reading).rejects.toThrow('cut');
+    await expect(readText(breaking, options)).rejects.toThrow('cut');
+
+    const ending = new Readable({ read: () => undefined });
+    const half = readText(ending, options);
+    ending.destroy();
+    await expect(half).rejects.toThrow('before it was whole');
   });
 });
