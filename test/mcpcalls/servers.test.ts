@@ -7,7 +7,7 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startModernServer } from '../connections/servers/modern-server.ts';
 import { npmServer, startEverything } from '../connections/servers/npm-server.ts';
-import { conversationWith, heardOf } from './talk.ts';
+import { type Conversation, conversationWith, heardOf } from './talk.ts';
 import { startToolServer } from './tool-server.ts';
 
 describe('rules drive servers that people use', () => {
@@ -25,34 +25,80 @@ describe('rules drive servers that people use', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function registered(name: Parameters<typeof npmServer>[0], args: readonly string[] = [], env = {}) {
+  async function registered(
+    name: Parameters<typeof npmServer>[0],
+    args: readonly string[] = [],
+    options: object = {},
+  ) {
     await platform.platform.registry.add({
       instance: 'default',
       name,
-      options: { command: process.execPath, args: [npmServer(name), ...args], env, gated: false },
+      options: { command: process.execPath, args: [npmServer(name), ...args], gated: false, ...options },
       replace: false,
       by: 'test',
     });
     return `patchbay:servers/${name}`;
   }
 
+  const EVERYTHING = [
+    { name: 'echo', toolName: 'echo', toolArguments: { message: '{{ input }}' } },
+    { name: 'sum', toolName: 'get-sum', toolArguments: { a: 1, b: '{{ 2 }}' } },
+    { name: 'env', toolName: 'get-env' },
+    { name: 'picture', toolName: 'get-tiny-image' },
+    { name: 'weather', toolName: 'get-structured-content', toolArguments: { location: 'Chicago' } },
+  ];
+
+  async function expectEverything(conversation: Conversation) {
+    expect(await heardOf(client, conversation, 'echo')).toEqual({ answer: 'Echo: echo' });
+    expect(await heardOf(client, conversation, 'sum')).toEqual({ answer: 'The sum of 1 and 2 is 3.' });
+    expect(await heardOf(client, conversation, 'picture')).toEqual({
+      answer: expect.stringContaining('\n[image image/png, 4 kB]\n'),
+    });
+    expect(await heardOf(client, conversation, 'weather')).toEqual({
+      answer: expect.objectContaining({ temperature: expect.any(Number) }),
+    });
+    expect(await heardOf(client, conversation, 'env')).toMatchObject({
+      answerError: { code: 'TOOL_NOT_FOUND' },
+    });
+  }
+
   it.each(['streamableHttp', 'sse'] as const)('server-everything over %s', async transport => {
     await using server = await startEverything(transport);
-    const conversation = await conversationWith(client, {
-      mcpServerUrl: server.url,
-      toolsWhitelist: ['echo', 'get-sum'],
-      toolsBlacklist: ['get-sum'],
-      mcpCalls: [
-        { name: 'echo', toolName: 'echo', toolArguments: { message: '{{ input }}' } },
-        { name: 'sum', toolName: 'get-sum', toolArguments: { a: 1, b: 2 } },
-        { name: 'env', toolName: 'get-env' },
-      ],
-    });
-    expect(await heardOf(client, conversation, 'echo')).toEqual({ answer: 'Echo: echo' });
-    for (const name of ['sum', 'env'])
-      expect(await heardOf(client, conversation, name)).toMatchObject({
-        answerError: { code: 'TOOL_NOT_FOUND' },
+    await expectEverything(
+      await conversationWith(client, {
+        ...{ mcpServerUrl: server.url, toolsBlacklist: ['get-env'], mcpCalls: EVERYTHING },
+      }),
+    );
+  });
+
+  it('server-everything, a program', async () => {
+    const mcpServerUrl = await registered('everything', [], { except: ['get-env'] });
+    await expectEverything(await conversationWith(client, { mcpServerUrl, mcpCalls: EVERYTHING }));
+  });
+
+  it('as far as the lists of the document let them, the second of which takes away from the first (E-83, E-84, E-87)', async () => {
+    await using server = await startToolServer('legacy');
+    const names = ['echo', 'tells', 'injected'];
+    const reaches = async (lists: object) => {
+      const conversation = await conversationWith(client, {
+        ...{ mcpServerUrl: server.url, ...lists },
+        mcpCalls: names.map(name => ({ name, toolName: name })),
       });
+      const reached: string[] = [];
+      for (const name of names) {
+        const before = server.calls.length;
+        const { answerError } = await heardOf(client, conversation, name);
+        if (!answerError) reached.push(name);
+        else expect(answerError).toMatchObject({ code: 'TOOL_NOT_FOUND', sent: false });
+        expect(server.calls.length - before).toBe(answerError ? 0 : 1);
+      }
+      return reached;
+    };
+    expect(await reaches({})).toEqual(names);
+    expect(await reaches({ toolsWhitelist: [] })).toEqual(names);
+    expect(await reaches({ toolsWhitelist: ['echo', 'tells'] })).toEqual(['echo', 'tells']);
+    expect(await reaches({ toolsBlacklist: ['tells'] })).toEqual(['echo', 'injected']);
+    expect(await reaches({ toolsWhitelist: ['echo', 'tells'], toolsBlacklist: ['tells'] })).toEqual(['echo']);
   });
 
   it('a server of the stateless era', async () => {
@@ -80,7 +126,9 @@ describe('rules drive servers that people use', () => {
 
   it('server-memory, a program that keeps what it is told', async () => {
     const conversation = await conversationWith(client, {
-      mcpServerUrl: await registered('memory', [], { MEMORY_FILE_PATH: join(folder, 'memory.json') }),
+      mcpServerUrl: await registered('memory', [], {
+        env: { MEMORY_FILE_PATH: join(folder, 'memory.json') },
+      }),
       mcpCalls: [
         {
           name: 'note',

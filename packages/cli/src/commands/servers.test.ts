@@ -444,6 +444,12 @@ describe('patchbay servers import', () => {
     expect(await importing(file, '--dry-run')).toBe(0);
     expect(added()).toEqual([]);
     expect(io.err()).toContain('These would be added:');
+    const other = await write('other.json', {
+      mcpServers: { a: { command: 'npx' }, b: { command: 'npx', env: { A: '${env:NOT_THERE}' } } },
+    });
+    expect(await importing(other, '--dry-run')).toBe(1);
+    expect(added()).toEqual([]);
+    expect(io.err()).toContain('These would not be added: b.');
   });
 
   it('leaves this platform out, as it is entered in hosts', async () => {
@@ -583,6 +589,8 @@ describe('patchbay servers', () => {
       isError: false,
       text: 'found\u001b[2J',
       cut: true,
+      outside: true,
+      suspicious: ['terminal_escapes'],
     });
     expect(
       await io.run('servers', 'call', 'x', 'find', '{"query":"tea"}', '--arg', 'limit=3', '--arg', 'in=shop'),
@@ -593,6 +601,7 @@ describe('patchbay servers', () => {
     });
     expect(io.out()).toBe('found[2J\n');
     expect(io.err()).toContain('was cut');
+    expect(io.err()).toContain('It holds what looks like instructions: terminal_escapes.');
     io.stdin.end('{"a":1}');
     expect(await io.run('servers', 'call', 'x', 'find', '-')).toBe(0);
     expect(lastCall()?.args).toMatchObject({ arguments: { a: 1 } });

@@ -257,13 +257,9 @@ async function bringIn(
     if (added.length > 0) writeLine(io.stderr, 'See how they are with: npx patchbay servers list');
   }
   if (failed.length > 0) {
-    const total = added.length + failed.length;
-    throw new CliError(
-      EXIT.failed,
-      printable(
-        `${added.length} of ${total} servers were added; not ${failed.map(({ name }) => name).join(', ')}.`,
-      ),
-    );
+    const left = failed.map(({ name }) => name).join(', ');
+    const counted = `${added.length} of ${added.length + failed.length} servers were added; not ${left}.`;
+    throw new CliError(EXIT.failed, printable(dryRun ? `These would not be added: ${left}.` : counted));
   }
 }
 
@@ -346,6 +342,11 @@ async function call(
     if (answer.structuredContent === undefined) writeLine(io.stdout, printable(answer.text ?? ''));
     else writeJson(io.stdout, answer.structuredContent);
     if (answer.cut) writeLine(io.stderr, 'The result was longer than maxResultBytes and was cut.');
+    if (answer.suspicious)
+      writeLine(
+        io.stderr,
+        printable(`It holds what looks like instructions: ${answer.suspicious.join(', ')}.`),
+      );
   }
   if (answer.outcome === 'answered' && !answer.isError) return;
   throw new CliError(EXIT.failed, printable(whyFailed(tool, answer)));

@@ -235,6 +235,11 @@ export const callServerTool = defineOperation({
     text: z.string().optional().describe("The server's word"),
     structuredContent: z.unknown().optional().describe("The server's word"),
     cut: z.boolean().optional().describe('It was longer than maxResultBytes'),
+    outside: z.boolean().optional().describe('The server is not trusted'),
+    suspicious: z
+      .array(z.string())
+      .optional()
+      .describe('What in the answer of a server that is not trusted looks like instructions to a model'),
     code: z.string().optional().describe('Why it was refused or failed, as SERVER_UNAVAILABLE or TIMEOUT'),
     message: z.string().optional(),
     reached: z.enum(['no', 'yes', 'unknown']).optional().describe('Did the server get the call?'),

@@ -32,7 +32,7 @@ export interface ServerHealth {
   readonly stderr: readonly string[];
 }
 
-/** A tool as a server has it now. */
+/** A tool as a server has it now, with its texts as agents get them. */
 export interface ServerTool {
   /** The server's own name of it. */
   readonly name: string;
@@ -62,6 +62,10 @@ export type ServerToolAnswer =
       readonly text: string;
       /** It was longer than `maxResultBytes` (W-45). */
       readonly cut: boolean;
+      /** The server is not trusted (W-40). */
+      readonly outside: boolean;
+      /** What in it looks like instructions to a model (A-168). */
+      readonly suspicious: readonly string[];
     }
   /** Nothing was sent. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }

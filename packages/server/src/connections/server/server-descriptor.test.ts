@@ -141,6 +141,8 @@ describe('McpServerDescriptor', () => {
       'mcp.grafana.timeout.call-ms must be a whole number of milliseconds',
     ],
     [{ url: URL, 'oauth.client-id': 'x' }, 'mcp.grafana.oauth.token-url is missing.'],
+    [{ url: URL, 'timeout.call': '5' }, 'mcp.grafana.timeout.call is no key; did you mean timeout.call-ms.'],
+    [{ url: URL, 'headers.': 'x' }, 'mcp.grafana.headers. is no key; there are url, external,'],
   ])('names the key that is missing or wrong: %j (A-45)', (properties, sentence) => {
     expect(() => fromProperties(properties as Record<string, string>)).toThrow(sentence);
   });
@@ -153,15 +155,21 @@ describe('McpServerDescriptor', () => {
     );
   });
 
-  it('is refused where it asks for tokens, for questions, or for a program, naming what asks', () => {
+  it('is refused where it asks for tokens or for questions, naming what asks', () => {
     const own = McpServerDescriptor.builder('grafana', URL).external(false);
     const oauth = { tokenUrl: 'https://a.example', clientId: 'b', clientSecret: 'c' };
     expect(() => own.oauth(oauth).toDefinition(context)).toThrow('mcp.grafana.oauth asks for tokens');
     expect(() => own.elicitation(true).toDefinition(context)).toThrow(
       'mcp.grafana.elicitation lets the server ask',
     );
+  });
+
+  it('is never a program (A-09)', () => {
     const program = McpServerDescriptor.builder('grafana', 'npx some-server').external(false);
     expect(() => program.toDefinition(context)).toThrow('mcp.grafana.url must be an http or https address');
+    for (const key of ['command', 'args', 'transport', 'stdio.command'])
+      expect(() => fromProperties({ url: URL, [key]: 'npx' })).toThrow(`mcp.grafana.${key} is no key`);
+    expect(definitionOf(fromProperties({ url: URL })).transport.kind).toBe('http');
   });
 
   it('names what a tool is given, by a list or by a schema', () => {

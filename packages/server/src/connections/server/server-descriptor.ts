@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${NAME:default} are the product's own syntax
 import { inspect } from 'node:util';
 import type { z } from 'zod';
+import { closestName } from '../../kernel/closest-name.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { ExpectedTool, ServerDefinition } from './definition.ts';
 import { frozen } from './frozen.ts';
+import { shownName } from './option-values.ts';
 import { checkAddress, checkText, type TextChecks } from './transport-texts.ts';
 
 /** Where a plugin finds what an installation tells it. */
@@ -27,6 +29,11 @@ const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_CALL_MS = 60_000;
 const MAX_MS = 3_600_000;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+/** Behind `mcp.{id}.`, besides `headers.{Name}`. A program has no place among them (A-09). */
+const KEYS: readonly string[] = [
+  ...['url', 'external', 'timeout.connect-ms', 'timeout.call-ms', 'insecure-tls', 'elicitation'],
+  ...['token-url', 'client-id', 'client-secret', 'scope', 'audience'].map(key => `oauth.${key}`),
+];
 /** Upper case, as variables are written: `${vault:name}` is another reference. */
 const VARIABLE = /\$\{([A-Z_][A-Z0-9_]*)(?::([^}]*))?\}/g;
 
@@ -77,11 +84,12 @@ export class McpServerDescriptor {
 
   /**
    * Reads the keys `mcp.{id}.*` of a plugin's properties (A-33 to A-43). Throws a `PlatformError` of kind `invalid` that names the key
-   * where the URL is missing or blank, or a value is not what it must be (A-45).
+   * where the URL is missing or blank, a value is not what it must be, or there is no such key (A-45).
    */
   static fromEnvironment(id: string, environment: PluginEnvironment): McpServerDescriptor {
     const read = propertyReader(id, environment);
     const descriptor = McpServerDescriptor.builder(id, read.text('url') ?? '');
+    refuseUnknownKeys(id, Object.keys(environment.properties));
     return new McpServerDescriptor({
       ...descriptor.#parts,
       headers: read.headers(),
@@ -276,6 +284,17 @@ function propertyReader(id: string, { properties, variables }: PluginEnvironment
     };
   };
   return { text, flag, milliseconds, headers, oauth };
+}
+
+function refuseUnknownKeys(id: string, keys: readonly string[]): void {
+  const prefix = `mcp.${id}.`;
+  const unknown = keys
+    .flatMap(key => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
+    .find(key => !KEYS.includes(key) && !/^headers\../.test(key));
+  if (unknown === undefined) return;
+  const near = closestName(unknown, KEYS);
+  const remedy = near === undefined ? `there are ${KEYS.join(', ')}, headers.{Name}` : `did you mean ${near}`;
+  throw wrong(`${shownName(`${prefix}${unknown}`)} is no key; ${remedy}.`);
 }
 
 function checkedMs(name: string, value: number): number {

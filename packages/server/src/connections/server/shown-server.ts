@@ -2,6 +2,7 @@ import type { CallOutcome } from '../call/outcome.ts';
 import type { ServerFacts } from '../session/session.ts';
 import { readAnnotations } from '../tool/annotations.ts';
 import { exposeTools } from '../tool/exposed-name.ts';
+import { governTool } from '../tool/govern-text.ts';
 import type { ServerDefinition } from './definition.ts';
 import type { ServerHealth, ServerProblem, ServerTool, ServerToolAnswer } from './runtime.ts';
 import { changeLines, type ServerView } from './server-view.ts';
@@ -44,7 +45,8 @@ export function toolsOf(definition: ServerDefinition, view: ServerView): ServerT
   const names = exposeTools([{ server: ref, prefix, tools: [...view.offered.keys()] }]);
   const offeredAs = new Map([...names.byName].map(([name, { tool }]) => [tool, name]));
   const known = [...view.known.values()].map((tool): ServerTool => {
-    const { name, title, description, inputSchema } = tool;
+    const { name, title, description, inputSchema } =
+      definition.descriptions === 'governed' ? governTool(tool) : tool;
     const change = view.changes.get(name);
     const standing = view.held.has(name) ? 'held' : view.offered.has(name) ? 'offered' : 'left-out';
     return {
@@ -68,13 +70,11 @@ export function toolsOf(definition: ServerDefinition, view: ServerView): ServerT
 export function answerOf(outcome: CallOutcome): ServerToolAnswer {
   switch (outcome.kind) {
     case 'answered': {
-      const { isError, value, text, cut } = outcome.result;
+      const { value, ...result } = outcome.result;
       return {
         kind: 'answered',
-        isError,
+        ...result,
         structuredContent: typeof value === 'string' ? undefined : value,
-        text,
-        cut,
       };
     }
     case 'refused':

@@ -18,12 +18,14 @@ export function callServerTool(
 function outcomeOf(answer: ServerToolAnswer): Omit<OperationOutput<'call_server_tool'>, 'server'> {
   switch (answer.kind) {
     case 'answered': {
-      const { isError, text, structuredContent, cut } = answer;
+      const { isError, text, structuredContent, cut, outside, suspicious } = answer;
       return {
         outcome: 'answered',
         isError,
         text,
         cut,
+        outside,
+        ...(suspicious.length > 0 && { suspicious: [...suspicious] }),
         ...(structuredContent !== undefined && { structuredContent }),
       };
     }
