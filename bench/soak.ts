@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type PlatformProcess, startPlatformProcess } from '@patchbay/testing/platform-process';
 import { startPostgres } from '@patchbay/testing/postgres';
+import { sample } from 'fast-check';
 import pg from 'pg';
+import { faultSequence, playFaults } from '../test/connections/fault-sequence.ts';
 import { WORLDS } from '../test/crash/counting-worlds.ts';
 import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
@@ -26,6 +28,7 @@ const HELP = `Long proofs: the code of the tests with a bigger number. Writes be
   npm run soak -- hostile      10 000 malformed requests at each door
   npm run soak -- handshakes   100 000 handshakes that nobody ends, at both doors
   npm run soak -- slow         1 000 connections that say their request one byte at a time
+  npm run soak -- servers      2 000 random sequences of what can happen to an MCP server while it is called
   npm run soak -- all          all of them
   --scale 0.1                  a tenth of it, to try something out
 `;
@@ -52,6 +55,7 @@ const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = {
   hostile,
   handshakes,
   slow,
+  servers,
 };
 
 async function kills(): Promise<Proof> {
@@ -288,6 +292,29 @@ async function hostile(): Promise<Proof> {
       complaints: [...complaints, ...memoryComplaints(memory)],
     };
   });
+}
+
+async function servers(): Promise<Proof> {
+  const complaints: string[] = [];
+  const sum = { calls: 0, answered: 0, unsent: 0 };
+  const sequences = sample(faultSequence, { numRuns: scaled(2_000), seed: 20261130 });
+  for (const [n, sequence] of sequences.entries()) {
+    const result = await playFaults(sequence);
+    for (const name of ['calls', 'answered', 'unsent'] as const) sum[name] += result[name];
+    complaints.push(...result.complaints.map(text => `sequence ${n}: ${text}: ${JSON.stringify(sequence)}`));
+    if (n % 100 === 99) say(`servers: ${n + 1} of ${sequences.length}, ${complaints.length} complaints`);
+  }
+  return {
+    what: 'random sequences of 60 kinds of bad answers, restarts, forgotten sessions, changes of the era and broken streams, with up to 5 calls at a time; the server counts: no call is executed twice, none that was said not to have arrived was executed, none is answered with anything but its own answer, and afterwards the server is called as before',
+    figures: {
+      sequences: sequences.length,
+      calls: sum.calls,
+      answered: sum.answered,
+      'said not to have arrived': sum.unsent,
+      'of another outcome': sum.calls - sum.answered - sum.unsent,
+    },
+    complaints,
+  };
 }
 
 async function handshakes(): Promise<Proof> {

@@ -45,7 +45,7 @@ describe('A call that is given up', () => {
     const server = await start('legacy');
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     const coming = nextCall(server);
     const controller = new AbortController();
     const calling = rig.call('none', { signal: controller.signal });
@@ -211,7 +211,7 @@ describe('A server that asks', () => {
     const server = await start('legacy');
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     server.say(ask('a', 'ping'));
     server.say(ask(7, 'sampling/createMessage'));
     const answers = await Promise.all(
@@ -227,21 +227,21 @@ describe('A server that asks', () => {
     const server = await start('legacy');
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     const isAnswer = ({ verb, method }: Received) => verb === 'POST' && method === undefined;
     server.instead = request => isAnswer(request);
     for (let id = 0; id < 10_000; id++) server.say(ask(id, 'ping'));
     server.announce();
     await server.receives(({ method }) => method === 'tools/list');
     expect(await rig.call()).toHaveProperty('text');
-    await vi.waitFor(() => expect(server.received.filter(isAnswer)).toHaveLength(100));
+    await vi.waitFor(() => expect(server.received.filter(isAnswer)).toHaveLength(100), 10_000);
   });
 
   it('in the stateless era is not, for there it has nothing to ask', async () => {
     const server = await start('modern');
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     server.say(ask('a', 'ping'));
     server.announce();
     await server.receives(({ method }) => method === 'tools/list');

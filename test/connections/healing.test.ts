@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { call, connectTo, heard, newMark } from './fault-rig.ts';
 import { type FaultEra, type FaultServer, startFaultServer } from './servers/fault-server.ts';
+import { startEverything } from './servers/npm-server.ts';
 
 const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
 /** How servers refuse a session they do not know: as they should, and as many do. */
@@ -109,6 +110,28 @@ describe('A call is answered, and made once,', () => {
       expect(await rig.call('none', { mark })).toEqual({ text: mark });
       expect(server.executions(mark)).toBe(1);
       expect(rig.connection.facts?.era).toBe(after);
+    },
+  );
+});
+
+describe('A server from npm', () => {
+  it.each(['streamableHttp', 'sse'] as const)(
+    'that is restarted costs no call, over %s (A-67)',
+    async transport => {
+      const first = await startEverything(transport);
+      await using rig = connectTo(first, { connectTimeoutMs: 20_000 });
+      const echo = (message: string) =>
+        heard(
+          rig.connection.request({
+            method: 'tools/call',
+            params: { name: 'echo', arguments: { message } },
+            timeoutMs: 20_000,
+          }),
+        );
+      expect(await echo('one')).toEqual({ text: 'Echo: one' });
+      await first[Symbol.asyncDispose]();
+      await using _second = await startEverything(transport, first.port);
+      expect(await echo('two')).toEqual({ text: 'Echo: two' });
     },
   );
 });
@@ -241,7 +264,7 @@ describe('A call under way', () => {
         expect(heard).toMatchObject({ kind: 'INTERRUPTED', reached: 'unknown' });
       expect(await rig.call()).toMatchObject({ kind: 'INTERRUPTED' });
       expect(server.received.filter(({ verb }) => verb === 'DELETE')).toHaveLength(era === 'legacy' ? 1 : 0);
-      await vi.waitFor(() => expect(server.listeners).toBe(0));
+      await vi.waitFor(() => expect(server.listeners).toBe(0), 10_000);
     },
   );
 });

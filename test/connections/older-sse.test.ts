@@ -146,6 +146,6 @@ describe('A server that has nothing but HTTP+SSE', () => {
     });
     await rig.pool.close();
     expect(server.state.others).toEqual([]);
-    await expect.poll(() => server.state.open).toBe(0);
+    await expect.poll(() => server.state.open, { timeout: 10_000 }).toBe(0);
   });
 });

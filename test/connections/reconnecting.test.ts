@@ -281,11 +281,11 @@ describe('Five hundred servers of which half are down', () => {
     });
     expect(bad[0]!.listed).toBeUndefined();
     await pool.close();
-    await vi.waitFor(() => expect(many.state.open).toBe(0), 5_000);
+    await vi.waitFor(() => expect(many.state.open).toBe(0), 10_000);
     many.server.close();
   });
 
-  it('cost the same after a hundred tries as after one: nothing is kept of what failed', async () => {
+  it('cost the same after twenty tries as after one: nothing is kept of what failed', async () => {
     const server = await start();
     await server.kill();
     const clock = createManualClock();

@@ -59,7 +59,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     expect(names(rig.connection)).toEqual(['call']);
     server.tools = [tool('call'), tool('new')];
     server.announce();
@@ -73,7 +73,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     const mark = newMark();
     expect(await rig.call('changed tools', { mark })).toEqual({ text: mark });
     await sees(rig.connection, ['call', `added ${mark}`]);
@@ -105,11 +105,11 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     server.tools = [tool('meanwhile')];
     server.endStreams();
     await sees(rig.connection, ['meanwhile']);
-    await vi.waitFor(() => expect(server.listeners).toBe(1), 5_000);
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     server.tools = [tool('later')];
     server.announce();
     await sees(rig.connection, ['later']);
@@ -119,7 +119,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     const old = new Promise<() => void>(resolve => {
       server.instead = listing((request, response) => {
         server.instead = () => false;
@@ -146,7 +146,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     for (let n = 0; n < 1_000; n++) {
       server.announce();
       if (n % 10 === 0) await rig.call();
@@ -161,11 +161,11 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     server.instead = listing(() => ({ tools: 'none' }));
     const before = lists(server);
     server.announce();
-    await vi.waitFor(() => expect(lists(server)).toBe(before + 1));
+    await vi.waitFor(() => expect(lists(server)).toBe(before + 1), 10_000);
     const mark = newMark();
     expect(await rig.call('none', { mark })).toEqual({ text: mark });
     expect(names(rig.connection)).toEqual(['call']);
@@ -176,7 +176,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     const server = await start(era);
     await using rig = connectTo(server);
     await rig.connection.ready();
-    await vi.waitFor(() => expect(server.listeners).toBe(1));
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
     await server.kill();
     await vi.waitFor(() => expect(rig.connection.trouble).toBeDefined(), 10_000);
     expect(rig.connection.trouble!.error).toMatchObject({ kind: 'SERVER_UNAVAILABLE', reached: 'no' });

@@ -3,7 +3,6 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { npmServer } from '../connections/servers/npm-server.ts';
 import { toolCallingAgent } from './calling-agent.ts';
-import { conversationWith, heardOf } from './talk.ts';
 
 const REF = { scope: 'default', name: 'everything' };
 
@@ -37,38 +36,6 @@ describe('rules reach registered servers', () => {
       }),
     });
     expect(await say('caller', 'echo')).toEqual({ answer: 'Echo: echo!' });
-  });
-
-  it('as far as the document lets them, and hear of one that is not there', async () => {
-    const narrow = await conversationWith(client, {
-      mcpServerUrl: 'patchbay:servers/default/everything',
-      toolsWhitelist: ['echo', 'get-sum'],
-      toolsBlacklist: ['echo'],
-      mcpCalls: [
-        { name: 'echo', toolName: 'echo', toolArguments: { message: 'x' } },
-        { name: 'sum', toolName: 'get-sum', toolArguments: { a: 1, b: 2 } },
-      ],
-    });
-    expect(await heardOf(client, narrow, 'echo')).toMatchObject({ answerError: { code: 'TOOL_NOT_FOUND' } });
-    expect(await heardOf(client, narrow, 'sum')).toEqual({ answer: 'The sum of 1 and 2 is 3.' });
-    const lost = await conversationWith(client, {
-      mcpServerUrl: 'patchbay:servers/nobody',
-      mcpCalls: [{ name: 'go', toolName: 'echo', continueOnError: false }],
-    });
-    expect(await heardOf(client, lost, 'go')).toEqual({
-      answerError: {
-        code: 'SERVER_UNAVAILABLE',
-        sent: false,
-        message: expect.stringContaining('npx patchbay servers add nobody'),
-      },
-    });
-    expect(platform.logLines()).toContainEqual(
-      expect.objectContaining({
-        level: 'warn',
-        message: expect.stringContaining('default/nobody'),
-        agentId: lost.agentId,
-      }),
-    );
   });
 
   it('and people see how they are, and what they offer', async () => {

@@ -167,7 +167,7 @@ export class HttpLink implements Transport {
       try {
         if (body)
           await this.read(body, event => {
-            silent = -1;
+            silent = 0;
             if (event.id) lastEventId = event.id;
             if (answered || !event.data) return;
             answered = this.deliver(readMessage(event.data), id);
