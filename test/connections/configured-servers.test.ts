@@ -5,6 +5,7 @@ import { type Client, ClientError, createClient } from '@patchbay/contract/clien
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toolCallingAgent } from '../mcpcalls/calling-agent.ts';
+import { conversationWith, heardOf } from '../mcpcalls/talk.ts';
 import { DISCOVERED, type ScriptedServer, startScriptedServer } from './servers/scripted-server.ts';
 
 let folder: string;
@@ -182,5 +183,36 @@ describe('servers of the configuration file', () => {
     ).text();
     expect(metrics).toMatch(/usd[^\n]*server="default\/one"[^\n]* 1\n/);
     expect(metrics).toMatch(/usd[^\n]*server="default\/fixed"[^\n]* 0\.5\n/);
+  });
+
+  it('get a check that is added later at the next start of their connections (W-63)', async () => {
+    const script = (check: string, url: string) =>
+      `export default { ${check} servers: { one: { url: '${url}' } } };`;
+    const one = await server();
+    await write(script('', one.url), 'patchbay.config.ts');
+    await start();
+    await expect.poll(() => stateOf('one')).toBe('available');
+    await write(script(`check: () => 'it is closed',`, one.url), 'patchbay.config.ts');
+    await expect
+      .poll(() => messages('info'), { timeout: 10_000 })
+      .toContain('The configuration file was read again');
+    await one[Symbol.asyncDispose]();
+    await client.call('call_server_tool', { name: 'one', tool: 'search' });
+    const says = async () => (await client.call('read_server', { name: 'one' })).says;
+    await expect.poll(says, { timeout: 10_000 }).toContain(`${one.url} can't be reached: it is closed`);
+  });
+
+  it('are not the only ones that a check is asked about: documents of agents do not get around it (W-63)', async () => {
+    await using one = await server();
+    await write(`export default { check: () => 'it is closed' };`, 'patchbay.config.ts');
+    await start();
+    const conversation = await conversationWith(client, {
+      mcpServerUrl: one.url,
+      mcpCalls: [{ name: 'search', toolName: 'search' }],
+    });
+    expect(await heardOf(client, conversation, 'search')).toMatchObject({
+      answerError: { code: 'SERVER_UNAVAILABLE', message: `${one.url} can't be reached: it is closed` },
+    });
+    expect(one.heard).toEqual([]);
   });
 });

@@ -43,7 +43,9 @@ export function registeredServer(document: McpcallsDocument): RegisteredServer |
             toolsWhitelist.length === 0 ? only : toolsWhitelist.filter(tool => only?.includes(tool) ?? true),
           except: [...except, ...toolsBlacklist],
           callTimeoutMs: timeoutMs ?? definition.callTimeoutMs,
-          exposeResources: document.exposeResources || definition.exposeResources,
+          // Who limits a server to some of its tools has not opened its resources (E-86 speaks of a document's own lists).
+          exposeResources:
+            definition.exposeResources || (document.exposeResources && definition.only === undefined),
         };
         narrowed.set(definition, own);
       }

@@ -39,8 +39,14 @@ function scrubbed(result: ToolResult, scrub: (text: string) => string): ToolResu
 
 function scrubbedValue(value: unknown, scrub: (text: string) => string): unknown {
   const json = JSON.stringify(value);
-  // Most repeat nothing, and one look at all of it is cheaper than one at each part.
-  if (scrub(json) === json) return value;
+  // All of it at once: at each part it takes seconds for a large result, which the server chooses.
+  const clean = scrub(json);
+  if (clean === json) return value;
+  try {
+    return JSON.parse(clean) as unknown;
+  } catch {
+    // A credential that is a number, or a word of JSON, stands in places that are no texts.
+  }
   return JSON.parse(json, (_name, part: unknown) => {
     if (typeof part === 'string') return scrub(part);
     if (!isObject(part)) return part;

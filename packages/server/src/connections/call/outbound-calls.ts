@@ -3,6 +3,7 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
+import { DEFAULT_INSTANCE } from '../server/configured-instances.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
 import { openerOf } from '../server/literal-credentials.ts';
 import { createResolveEndpoint } from '../server/resolve-endpoint.ts';
@@ -69,14 +70,12 @@ export function createOutboundCalls(deps: {
     );
     // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
     if (!isLiteral && registered(server.ref) !== now) return reached(server, callFor);
-    const check = endpoint.kind === 'http' ? checkOf(now.ref.scope) : undefined;
+    const { scope } = now.ref;
     const connection = pool.connection({
-      ...{ endpoint, scrub, scope: now.ref.scope, connectTimeoutMs: now.connectTimeoutMs },
+      ...{ endpoint, scrub, scope, connectTimeoutMs: now.connectTimeoutMs },
       owner: ownerOf(now, callFor),
-      ...(check &&
-        endpoint.kind === 'http' && {
-          check: () => check(endpoint.url).catch(refusedAs('SERVER_UNAVAILABLE')),
-        }),
+      // Looked up each time: the configuration may have another one by then.
+      check: endpoint.kind === 'http' ? () => checkAddress(scope, endpoint.url) : undefined,
     });
     if (isLiteral) {
       const before = literal.get(server);
@@ -85,6 +84,12 @@ export function createOutboundCalls(deps: {
       if (before && before !== connection) void pool.retire(before, connection);
     }
     return { connection, scrub };
+  }
+
+  /** What the platform's own check refuses is out of reach for documents, too: whoever writes them does not run the platform. */
+  async function checkAddress(scope: string, url: string): Promise<void> {
+    const check = checkOf(scope === MCPCALLS_SCOPE ? DEFAULT_INSTANCE : scope);
+    await check?.(url).catch(refusedAs('SERVER_UNAVAILABLE'));
   }
 
   function toolListOf(server: ServerDefinition, from: Connection): ToolList | undefined {

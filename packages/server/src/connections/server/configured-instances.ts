@@ -6,7 +6,7 @@ import { nameProblem, readServerOptions } from './server-options.ts';
 import type { TextChecks } from './transport-texts.ts';
 
 /** The instance that is always there. */
-const DEFAULT_INSTANCE = 'default';
+export const DEFAULT_INSTANCE = 'default';
 
 /** What the configuration says of an instance. */
 export interface ConfiguredInstance {

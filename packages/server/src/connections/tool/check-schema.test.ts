@@ -19,6 +19,12 @@ describe('a value of a server', () => {
 
   it.each([
     ['too deep', nested(65), 'is nested deeper than 64 levels'],
+    // What is too large is not walked through: that would take as long as the server likes.
+    [
+      'too large before it is too deep',
+      { a: 'x'.repeat(300_000), b: nested(65) },
+      'has 300404 bytes; at most 262144 are taken',
+    ],
     ['deeper than any stack', nested(1_000_000), 'is nested deeper than 64 levels'],
     ['large', { a: 'x'.repeat(256 * 1024) }, 'has 262152 bytes; at most 262144 are taken'],
     [

@@ -34,10 +34,19 @@ const SAME_VALUE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'els
  * characters in time linear to the value.
  */
 export function whyNotKept(value: unknown): string | undefined {
-  const fault = faultIn(value, MAX_DEPTH);
-  if (fault !== undefined) return fault;
-  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  return bytes > MAX_BYTES ? `has ${bytes} bytes; at most ${MAX_BYTES} are taken` : undefined;
+  const bytes = bytesOf(value);
+  // First: what is too large need not be walked through.
+  if (bytes > MAX_BYTES) return `has ${bytes} bytes; at most ${MAX_BYTES} are taken`;
+  return faultIn(value, MAX_DEPTH);
+}
+
+function bytesOf(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '');
+  } catch {
+    // Nested so deeply that nothing writes it: `faultIn` says so.
+    return 0;
+  }
 }
 
 /**
