@@ -99,7 +99,10 @@ describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ st
     await rig.add('held', { url: server.url, changedTools: 'hold' });
     await all(one => expect.poll(() => one.offered('held')).toEqual(['one', 'two']));
     await listens(server);
-    server.tools = [tool('one'), { ...tool('two'), description: 'another' }, tool('three')];
+    server.tools = [
+      ...[tool('one'), { ...tool('two'), description: 'another' }],
+      ...[tool('three'), tool('one\u200b')],
+    ];
     server.announce();
     await all(async one => {
       await expect.poll(() => one.offered('held')).toEqual(['one']);
@@ -107,6 +110,7 @@ describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ st
         ['one', 'offered'],
         ['two', 'held'],
         ['three', 'held'],
+        ['one\\u{200b}', 'quarantined'],
       ]);
       expect(await one.gauge('held')).toBe(1);
     });

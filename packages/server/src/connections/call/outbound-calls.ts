@@ -110,7 +110,7 @@ export function createOutboundCalls(deps: {
         if (!from.listed || signal.aborted) throw error;
       });
     }
-    if (!isInDocument(server.ref)) {
+    if (!isInDocument(server.ref) && !accepted.of(server.ref)?.size) {
       const { known } = listed(server, from)!;
       await accepted.first(server.ref, [...known.values()]).catch(error =>
         logger.error('What was accepted of an MCP server cannot be read', {
