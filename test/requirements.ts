@@ -1087,6 +1087,7 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['W-18', 'a description is kept as it came; no model gets it yet'],
   ['W-19', 'a schema is kept as it came; no model gets it yet'],
   ['W-22', 'the names; no model gets tools yet'],
+  ['W-28', 'the default, and what rules get; no model gets a result yet'],
   ['W-40', 'the label, also of calls by hand; no model gets a result yet'],
   ['W-41', 'the label is there or not; no model gets a result yet'],
   ['W-43', 'the reading of a result; no model gets one yet'],

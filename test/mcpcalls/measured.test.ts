@@ -109,7 +109,7 @@ describe.each(platforms)('calls of tools are measured at $kind', ({ start, lacks
   });
 
   it.skipIf(lacks('counters of the whole platform'))(
-    'by a function of the raw result (W-34, W-102, W-103, W-105)',
+    'by a function of the raw result, which is cut behind it (W-28, W-34, W-102, W-103, W-105)',
     async () => {
       platform.platform.registry.configure({
         default: {

@@ -63,7 +63,7 @@ describe('the options of a server', () => {
     expect(refusalOf(options)).toContain(sentence);
   });
 
-  it('have the defaults of the capability front-end', () => {
+  it('have the defaults of the capability front-end (W-26) (W-28) (W-29)', () => {
     expect(read(URL_ONLY)).toEqual({
       ref: { scope: 'default', name: 'github' },
       transport: expect.anything(),
