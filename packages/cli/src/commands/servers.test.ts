@@ -389,8 +389,26 @@ describe('patchbay servers import', () => {
     expect(err).toContain('    with  K');
     expect(err).toContain('    (without effect here: autoApprove)');
     expect(err).toContain('    calls https://b.example/mcp\n');
-    expect(err).toContain('give --yes when they are what you want');
+    expect(err).toContain('Give --yes when that is what you want');
     expect(err).not.toContain(CANARY);
+  });
+
+  it('sends nothing of this environment or of the vault to an address without consent', async () => {
+    io = createTestIo({ home: platform.home, env: { CLOUD_KEY: CANARY } });
+    const headers = { a: '${CLOUD_KEY}', b: '${vault:openai}', c: '${PG_URL:none}', d: '${UNSET:-none}' };
+    const file = await write('hosts.json', {
+      mcpServers: {
+        a: { url: 'https://b.example/${env:CLOUD_KEY}', headers },
+        b: { url: 'https://b.example' },
+      },
+    });
+    expect(await importing(file)).toBe(2);
+    expect(added()).toEqual([]);
+    expect(io.err()).toContain('    sends CLOUD_KEY, ${vault:openai}, ${PG_URL:none}\n');
+    expect(io.err()).toContain('What stands behind "sends" leaves for that address. Give --yes');
+    expect(await importing(file, 'b')).toBe(0);
+    expect(await importing(file, 'a', '--yes')).toBe(0);
+    expect(added()).toHaveLength(2);
   });
 
   it.each([

@@ -17,6 +17,8 @@ export interface FilledEntry {
   readonly entry: ServerEntry;
   /** Names in `env` whose values came from outside of the file. */
   readonly filled: readonly string[];
+  /** What its address gets besides what the file says: variables of this environment by name, and references to what the platform keeps. */
+  readonly sent: readonly string[];
   /** Why it cannot be added: a phrase for each placeholder that has no value. */
   readonly missing: readonly string[];
 }
@@ -28,6 +30,19 @@ const PLACEHOLDER = /\$\{(?:(env|input):)?([A-Za-z_][\w.-]*)(?::-([^}]*))?\}/g;
 const STANDS_FOR = /^(?:bearer\s+)?(?:<[^<>]+>|\[your[^\]]*\]|your[-_ ][\w -]*|x{4,}|\.{3}|…)$/i;
 
 const SECRET = /token|key|secret|passw|pwd|credential|auth/i;
+
+/** Names that stand for something, where no variable is called so. */
+const FOLDERS = new Set(['userHome', 'workspaceFolder', 'workspaceRoot', 'pathSeparator']);
+
+function sentBy({ url = '', headers }: ServerEntry, env: Io['env']): string[] {
+  const sent = new Set<string>();
+  for (const [found] of [url, ...Object.values(headers)].join('\n').matchAll(/\$\{[^{}]*\}/g)) {
+    const [, kind, name] = found.match(new RegExp(`^${PLACEHOLDER.source}$`)) ?? [];
+    if (name === undefined) sent.add(found);
+    else if (kind !== 'input' && !FOLDERS.has(name) && env[name] !== undefined) sent.add(name);
+  }
+  return [...sent];
+}
 
 /** The command line of a program is seen by all others. */
 function isSeen(place: string): boolean {
@@ -83,7 +98,7 @@ export function fillIn(entry: ServerEntry, sources: Sources): FilledEntry {
     headers: members('headers', entry.headers),
   };
   const inEnv = filled.flatMap(place => (place.startsWith('env.') ? [place.slice('env.'.length)] : []));
-  return { entry: whole, filled: inEnv, missing };
+  return { entry: whole, filled: inEnv, sent: sentBy(entry, sources.env), missing };
 }
 
 function sourceOf(

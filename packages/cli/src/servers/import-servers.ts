@@ -6,7 +6,7 @@ import { askValue } from '../ask.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { HOSTS, type HostName } from '../hosts/hosts.ts';
 import type { Io } from '../io.ts';
-import { writeLine } from '../text.ts';
+import { printable, writeLine } from '../text.ts';
 import { confirm } from './confirm.ts';
 import { type FilledEntry, fillIn, inputsIn } from './fill-in.ts';
 import { type HostFile, readHostFile } from './host-file.ts';
@@ -26,7 +26,7 @@ export interface ImportChoices {
   readonly names: readonly string[];
   readonly instance: string;
   readonly replace: boolean;
-  /** Consent to the commands, given before they were shown. */
+  /** Consent to the commands and to what leaves, given before they were shown. */
   readonly yes: boolean;
   readonly dryRun: boolean;
   /** Answers of `${input:id}`. */
@@ -51,8 +51,8 @@ interface Planned extends FilledEntry {
 }
 
 /**
- * Brings the servers of a host's file in, as far as they can be read and filled in. The exact commands are shown and asked about before any is
- * stored (mcp.md 1.5). What was not added is said, one by one.
+ * Brings the servers of a host's file in, as far as they can be read and filled in. The exact commands, and what leaves from here for which
+ * address, are shown and asked about before any is stored (mcp.md 1.5): whoever wrote the file may not be who imports it. What was not added is said, one by one.
  */
 export async function importServers(
   io: Io,
@@ -185,7 +185,7 @@ function isThisPlatform(
 function showPlan(io: Io, planned: readonly Planned[], { dryRun, instance }: ImportChoices): void {
   const to = instance === 'default' ? '' : ` to ${instance}`;
   writeLine(io.stderr, dryRun ? `These would be added${to}:` : `To be added${to}:`);
-  for (const { name, from, entry } of planned) {
+  for (const { name, from, entry, sent } of planned) {
     const { command, args, url, env, headers, cwd, ignored } = entry;
     writeLine(io.stderr);
     writeLine(io.stderr, `  ${name}${from === name ? '' : ` (there: ${from})`}`);
@@ -194,6 +194,7 @@ function showPlan(io: Io, planned: readonly Planned[], { dryRun, instance }: Imp
     if (cwd !== undefined) writeLine(io.stderr, `    in    ${commandText(cwd, [])}`);
     const given = [...Object.keys(env), ...Object.keys(headers)];
     if (given.length > 0) writeLine(io.stderr, `    with  ${given.join(', ')}`);
+    if (sent.length > 0) writeLine(io.stderr, `    sends ${sent.map(printable).join(', ')}`);
     if (ignored.length > 0) writeLine(io.stderr, `    (without effect here: ${ignored.join(', ')})`);
   }
   writeLine(io.stderr);
@@ -210,17 +211,18 @@ async function consent(
   isPiped: boolean,
 ): Promise<void> {
   const commands = planned.filter(({ entry }) => entry.command !== undefined).length;
-  if (commands === 0 || yes) return;
-  if (!io.stdin.isTTY || isPiped) {
-    throw usageError(
-      'The commands above run on the machine of the platform; give --yes when they are what you want.',
-    );
-  }
-  const what = commands === 1 ? 'The command runs' : 'The commands run';
-  const agreed = await confirm(
-    io,
-    `${what} on the machine of the platform, as the user who runs it. Add them?`,
-  );
+  const sends = planned.some(({ sent }) => sent.length > 0);
+  if ((commands === 0 && !sends) || yes) return;
+  const what = [
+    ...(commands === 0
+      ? []
+      : [
+          `${commands === 1 ? 'The command runs' : 'The commands run'} on the machine of the platform, as the user who runs it.`,
+        ]),
+    ...(sends ? ['What stands behind "sends" leaves for that address.'] : []),
+  ].join(' ');
+  if (!io.stdin.isTTY || isPiped) throw usageError(`${what} Give --yes when that is what you want.`);
+  const agreed = await confirm(io, `${what} Add them?`);
   if (!agreed) throw new CliError(EXIT.failed, 'Nothing was added.');
 }
 
