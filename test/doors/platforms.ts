@@ -4,6 +4,7 @@ import { startTestPlatform, type TestPlatform, type TestPlatformOptions } from '
 /** What a test may need that several nodes do not have, and why. Such a test runs on one node: `it.skipIf(lacks('...'))`. */
 const ONE_NODE_ONLY = {
   'the token of the local owner': 'each node writes its own, for the command line of its machine',
+  'one configuration': 'each node reads its own file',
   'counters of the whole platform': 'each node counts what it served, and is asked by itself',
 };
 

@@ -68,8 +68,13 @@ describe.each(platforms)('linting on $kind', ({ start }) => {
   });
 
   it('finds nothing in the agents people are shown', async () => {
-    await client.call('put_secret', { name: 'service-desk-key', value: 'not a real key' });
-    await client.call('put_variable', { name: 'service-desk-url', value: 'http://127.0.0.1:7099' });
+    for (const [name, url] of [
+      ['service-desk', 'http://127.0.0.1:7099'],
+      ['librarian', 'http://127.0.0.1:7070/mcp'],
+    ] as const) {
+      await client.call('put_secret', { name: `${name}-key`, value: 'not a real key' });
+      await client.call('put_variable', { name: `${name}-url`, value: url });
+    }
     const files = (await readdir(EXAMPLES)).filter(name => name.endsWith('.yaml'));
     expect(files).toContain('hello.yaml');
     for (const name of files) {

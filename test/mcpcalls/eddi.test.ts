@@ -7,7 +7,7 @@ import { platforms } from '../doors/platforms.ts';
 import { conversationOf, heardOf } from './talk.ts';
 import { startToolServer, type ToolServer } from './tool-server.ts';
 
-describe.each(platforms)('mcpcalls as EDDI has it, at $kind', ({ start }) => {
+describe.each(platforms)('mcpcalls as EDDI has it, at $kind', ({ start, lacks }) => {
   let platform: TestPlatform;
   let client: Client;
   let server: ToolServer;
@@ -90,6 +90,20 @@ describe.each(platforms)('mcpcalls as EDDI has it, at $kind', ({ start }) => {
       tools: [{ name: 'echo' }, { name: 'typed' }],
     });
   });
+
+  it.skipIf(lacks('one configuration'))(
+    'is tried out only where the check of the configuration lets documents go',
+    async () => {
+      platform.platform.registry.configure({
+        default: { servers: {}, source: 'code', check: () => 'not in this house' },
+      });
+      await expect(client.call('discover_mcp_tools', { url: server.url })).rejects.toThrow(
+        'not in this house',
+      );
+      platform.platform.registry.configure({});
+      expect((await client.call('discover_mcp_tools', { url: server.url })).count).toBeGreaterThan(0);
+    },
+  );
 
   it('is a step of a workflow, any number of them, and is carried to another platform (E-95)', async () => {
     const create = async (resourceType: string, body: unknown) =>

@@ -108,7 +108,7 @@ describe.each(platforms)('calls of tools are measured at $kind', ({ start, lacks
     expect(await heardOf(client, conversation, 'other')).toMatchObject({ answer: {} });
   });
 
-  it.skipIf(lacks('counters of the whole platform'))(
+  it.skipIf(lacks('one configuration'))(
     'by a function of the raw result, which is cut behind it (W-28, W-34, W-102, W-103, W-105)',
     async () => {
       platform.platform.registry.configure({

@@ -331,7 +331,7 @@ export async function createPlatform(
       tasks,
       registry,
       servers,
-      discoverTools: createDiscoverTools({ pool, references }),
+      discoverTools: createDiscoverTools({ pool, references, checkOf: registry.checkOf }),
       ownConversations: createOwnConversations({ store, clock, calls, turns, idempotencyHours }),
       messageReader,
     }),

@@ -5,7 +5,9 @@ import { SessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
 import { governTool } from '../tool/govern-text.ts';
 import { type QuarantinedTool, type RemoteTool, readTools } from '../tool/remote-tool.ts';
+import { DEFAULT_INSTANCE } from './configured-instances.ts';
 import { definitionOfMcpcalls } from './from-mcpcalls.ts';
+import type { Registry } from './registry.ts';
 import { createResolveEndpoint } from './resolve-endpoint.ts';
 
 export interface DiscoveredTools {
@@ -31,8 +33,9 @@ export type DiscoverTools = (
 export function createDiscoverTools(deps: {
   readonly pool: Pool;
   readonly references: Pick<References, 'compile' | 'resolve'>;
+  readonly checkOf: Registry['checkOf'];
 }): DiscoverTools {
-  const { pool, references } = deps;
+  const { pool, references, checkOf } = deps;
   const resolveEndpoint = createResolveEndpoint(references);
   return async ({ url, transport, apiKey }, signal) => {
     for (const [field, text] of Object.entries({ url, apiKey })) {
@@ -47,6 +50,8 @@ export function createDiscoverTools(deps: {
     const { endpoint, scrub } = await resolveEndpoint(definition, { agentId: '' });
     const connection = pool.connection({
       ...{ endpoint, scrub, scope: 'discover', connectTimeoutMs: definition.connectTimeoutMs },
+      // What is refused to a document is refused to who writes one.
+      check: () => checkOf(DEFAULT_INSTANCE)?.(url).catch(refused) ?? Promise.resolve(),
       // Nobody else's, so that it can be closed.
       owner: { server: `discover ${randomBase32(16)}`, who: 'nobody' },
     });
@@ -67,4 +72,9 @@ export function createDiscoverTools(deps: {
       await pool.retire(connection);
     }
   };
+}
+
+function refused(thrown: unknown): never {
+  if (!(thrown instanceof PlatformError)) throw thrown;
+  throw new SessionError('SERVER_UNAVAILABLE', 'no', thrown.message, { cause: thrown });
 }
