@@ -213,6 +213,9 @@ describe('servers of the configuration file', () => {
     expect(await heardOf(client, conversation, 'search')).toMatchObject({
       answerError: { code: 'SERVER_UNAVAILABLE', message: `${one.url} can't be reached: it is closed` },
     });
+    expect(await refusal(client.call('discover_mcp_tools', { url: one.url }))).toContain(
+      `${one.url} can't be reached: it is closed.`,
+    );
     expect(one.heard).toEqual([]);
   });
 });

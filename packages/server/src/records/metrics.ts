@@ -39,6 +39,21 @@ export interface Metrics {
   readonly contentType: string;
 }
 
+/** Servers of one instance, and of all documents together: whoever writes documents names servers as they like. */
+const MAX_SERVERS = 1_000;
+
+/** Names of servers, `<instance>/<name>`, as a label with a bounded number of values. */
+function createServerLabels(): (server: string) => string {
+  const known = new Map<string, Set<string>>();
+  return server => {
+    const instance = server.slice(0, server.indexOf('/'));
+    const names = known.get(instance) ?? new Set();
+    known.set(instance, names);
+    if (names.size < MAX_SERVERS) names.add(server);
+    return names.has(server) ? server : `${instance}/(others)`;
+  };
+}
+
 export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -96,6 +111,7 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     labelNames: ['kind', 'outcome'],
     registers,
   });
+  const labelOf = createServerLabels();
   const outboundCalls = new Counter({
     name: 'patchbay_mcp_calls_total',
     help: 'Calls of tools of MCP servers, by server and what they came to',
@@ -151,7 +167,8 @@ export function createMetrics({ db }: Pick<Store, 'db'>): Metrics {
     rateLimited: agent => rateLimited.inc({ agent }),
     event: (kind, origin) => events.inc({ kind, origin }),
     approval: (surface, verdict) => approvals.inc({ surface, verdict }),
-    outboundCall: ({ server, outcome, durationMs, costUsd }) => {
+    outboundCall({ server: name, outcome, durationMs, costUsd }) {
+      const server = labelOf(name);
       outboundCalls.inc({ server, outcome });
       outboundSeconds.observe({ server }, durationMs / 1000);
       if (typeof costUsd === 'number') outboundUsd.inc({ server }, costUsd);

@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
@@ -9,11 +8,11 @@ import { openerOf } from '../server/literal-credentials.ts';
 import { createResolveEndpoint } from '../server/resolve-endpoint.ts';
 import { createViews, type ServerView, type ToolList } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
-import { SessionError } from '../session/failure.ts';
+import { refusedAs, SessionError } from '../session/failure.ts';
 import type { ConnectRequest, Pool } from '../session/pool.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
-import type { CallOutcome, CallRecord, FailureKind } from './outcome.ts';
+import type { CallOutcome, CallRecord } from './outcome.ts';
 import type { Reachable } from './resolve.ts';
 import { runCall } from './run-call.ts';
 import { callSteps } from './steps.ts';
@@ -187,12 +186,4 @@ function ownerOf(
   const isOfConversation = transport.isolation === 'conversation' && conversationId !== undefined;
   const who = isOfConversation ? `conversation ${conversationId}` : `person ${userId}`;
   return { server: formatServerRef(ref), who };
-}
-
-/** A refusal, whose sentence is for people, as a failure of that kind: nothing has been sent. */
-function refusedAs(kind: FailureKind): (thrown: unknown) => never {
-  return thrown => {
-    if (!(thrown instanceof PlatformError)) throw thrown;
-    throw new SessionError(kind, 'no', thrown.message, { cause: thrown });
-  };
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
 import type { References } from '../../secrets/references.ts';
-import { SessionError } from '../session/failure.ts';
+import { refusedAs, SessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
 import { governTool } from '../tool/govern-text.ts';
 import { type QuarantinedTool, type RemoteTool, readTools } from '../tool/remote-tool.ts';
@@ -51,7 +51,8 @@ export function createDiscoverTools(deps: {
     const connection = pool.connection({
       ...{ endpoint, scrub, scope: 'discover', connectTimeoutMs: definition.connectTimeoutMs },
       // What is refused to a document is refused to who writes one.
-      check: () => checkOf(DEFAULT_INSTANCE)?.(url).catch(refused) ?? Promise.resolve(),
+      check: () =>
+        checkOf(DEFAULT_INSTANCE)?.(url).catch(refusedAs('SERVER_UNAVAILABLE')) ?? Promise.resolve(),
       // Nobody else's, so that it can be closed.
       owner: { server: `discover ${randomBase32(16)}`, who: 'nobody' },
     });
@@ -72,9 +73,4 @@ export function createDiscoverTools(deps: {
       await pool.retire(connection);
     }
   };
-}
-
-function refused(thrown: unknown): never {
-  if (!(thrown instanceof PlatformError)) throw thrown;
-  throw new SessionError('SERVER_UNAVAILABLE', 'no', thrown.message, { cause: thrown });
 }

@@ -59,3 +59,11 @@ function reachedOf(thrown: unknown): Reached {
   if (typeof thrown !== 'object' || thrown === null || !('reached' in thrown)) return 'unknown';
   return thrown.reached === 'no' ? 'no' : 'unknown';
 }
+
+/** A refusal, whose sentence is for people, as a failure of that kind: nothing has been sent. */
+export function refusedAs(kind: FailureKind): (thrown: unknown) => never {
+  return thrown => {
+    if (!(thrown instanceof PlatformError)) throw thrown;
+    throw new SessionError(kind, 'no', thrown.message, { cause: thrown });
+  };
+}
