@@ -1148,7 +1148,10 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
     'discover-tools and what the documents have; jsonSchema and duplicate are not built, and the store has our paths besides these two',
   ],
   ['EX-04', 'the breaker; its failure kinds are those of A-82'],
-  ['EX-05', 'the tools of a server and of an agent; nobody writes the warning to the log yet'],
+  [
+    'EX-05',
+    'the tools of one server, with the warning; no agent gets tools of several servers in one list yet',
+  ],
   ['EX-06', 'the text; no model gets tools yet, and the setting is not built'],
   ['EX-07', 'bridged resources; no model gets tools yet'],
   ['EX-13', 'calls by rules; no model makes any'],

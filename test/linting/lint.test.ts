@@ -67,6 +67,31 @@ describe.each(platforms)('linting on $kind', ({ start }) => {
     ]);
   });
 
+  it('says which registered MCP servers of an agent are not there', async () => {
+    const file = (mcpServerUrl: string) => ({
+      ...answeringAgent('reader', 'Done.'),
+      mcpcalls: { mcpServerUrl, mcpCalls: [{ name: 'read', actions: ['answer'], toolName: 'read' }] },
+    });
+    const found = async (url: string) => (await client.call('lint_agent', { file: file(url) })).findings;
+    expect(await found('patchbay:servers/nowhere')).toEqual([
+      {
+        severity: 'warning',
+        code: 'unknown-server',
+        place: 'mcpcalls reader',
+        says: 'There is no MCP server default/nowhere on this platform, so its calls come to nothing.',
+        mend: 'Add it: npx patchbay servers add nowhere, with its command or address.',
+      },
+    ]);
+    expect(await found('patchbay:servers/sales/crm')).toMatchObject([
+      { mend: expect.stringContaining('servers add crm --instance sales') },
+    ]);
+    expect(await found('https://mcp.example.org/mcp')).toEqual([]);
+    await client.call('add_server', { name: 'nowhere', options: { command: 'npx' } });
+    // Another node hears of it within a moment.
+    await expect.poll(async () => (await found('patchbay:servers/nowhere')).length).toBe(0);
+    await client.call('remove_server', { name: 'nowhere' });
+  });
+
   it('finds nothing in the agents people are shown', async () => {
     for (const [name, url] of [
       ['service-desk', 'http://127.0.0.1:7099'],

@@ -312,7 +312,10 @@ export async function createPlatform(
       listInventory: createInventory({ store, catalogue }),
       applyChanges: createApplyChanges({ store, clock }),
       removeAgent: createDeleteAgent({ store, clock }),
-      lint: createLint({ store, catalogue, stepTypes, references }),
+      lint: createLint({
+        ...{ store, catalogue, stepTypes, references },
+        isRegistered: ref => registry.find(ref) !== undefined,
+      }),
       exportAgent: createExportAgent({ store, catalogue, references, variables }),
       importAgent: createImportAgent({ store, stepTypes, clock, references }),
       triggers: createTriggers({ store, clock, logger }),

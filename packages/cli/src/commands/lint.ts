@@ -28,7 +28,7 @@ export function addLint(agents: Command, io: Io): void {
       `
 It looks for rules that never fire, outputs that are never said, actions nobody hears, calls and properties that nothing asks
 for, words no rule asks for, quick replies that others make useless, and references to nothing. A file is looked at also where
-no platform runs; then nobody knows which secrets and variables there are.
+no platform runs; then nobody knows which secrets, variables and MCP servers there are.
 
 Exit code 1: there is an error, or with --strict a warning.
 

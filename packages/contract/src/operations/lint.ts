@@ -20,6 +20,7 @@ export const LINT_CODES = [
   'shadowed-quick-reply',
   'unknown-secret',
   'unknown-variable',
+  'unknown-server',
   'not-looked-at',
 ] as const;
 export type LintCode = (typeof LINT_CODES)[number];

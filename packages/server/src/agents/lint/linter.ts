@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
+import type { ServerRef } from '../../connections/server/definition.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { References, ReferredNames } from '../../secrets/references.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,9 +8,11 @@ import { loadFor } from '../deployment/reach.ts';
 import { agentDocument } from '../document/agent.ts';
 import { parseAgentFile } from '../document/agent-file.ts';
 import { parseStored } from '../document/parse-document.ts';
+import { registeredServer } from '../document/registered-server.ts';
 import type { StepType } from '../step/step.ts';
 import { type Finding, warning } from './finding.ts';
 import { lintAgent } from './lint-agent.ts';
+import { documentsOf, type LintedAgent, placeIn } from './linted-agent.ts';
 import { documentsOfFile, type ReadAgent, readAgent } from './read-agent.ts';
 
 /** An agent, by its file or by its id. */
@@ -34,8 +37,9 @@ export function createLint(deps: {
   readonly catalogue: Catalogue;
   readonly stepTypes: readonly StepType[];
   readonly references: Pick<References, 'namesIn'>;
+  readonly isRegistered: (server: ServerRef) => boolean;
 }): Lint {
-  const { store, catalogue, stepTypes, references } = deps;
+  const { store, catalogue, stepTypes, references, isRegistered } = deps;
 
   async function read(
     principal: Principal,
@@ -50,11 +54,12 @@ export function createLint(deps: {
   return async (principal, request) => {
     const found = await read(principal, request);
     const names = await references.namesIn(found.bodies);
-    return { agentId: found.agentId, findings: await together(found, [...undefinedNames(names)]) };
+    const more = [...undefinedNames(names), ...unknownServers(found.agent, isRegistered)];
+    return { agentId: found.agentId, findings: await together(found, more) };
   };
 }
 
-/** A file by itself, where no platform says which secrets and variables there are. */
+/** A file by itself, where no platform says which secrets, variables and servers there are. */
 export async function lintFile(file: unknown, stepTypes: readonly StepType[]): Promise<Linted> {
   const found = await readFile(file, stepTypes);
   return { agentId: found.agentId, findings: await together(found, []) };
@@ -94,6 +99,24 @@ function* undefinedNames({ secrets, variables }: ReferredNames): Generator<Findi
       place: `\${vars:${name}}`,
       says: 'There is no variable of that name on this platform.',
       mend: `Set it: npx patchbay vars set ${name}.`,
+    });
+  }
+}
+
+function* unknownServers(
+  agent: LintedAgent,
+  isRegistered: (server: ServerRef) => boolean,
+): Generator<Finding> {
+  for (const document of documentsOf(agent, 'mcpcalls')) {
+    const server = registeredServer(document.body)?.ref;
+    if (!server || isRegistered(server)) continue;
+    const { scope, name } = server;
+    const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
+    yield warning({
+      code: 'unknown-server',
+      place: placeIn(document),
+      says: `There is no MCP server ${scope}/${name} on this platform, so its calls come to nothing.`,
+      mend: `Add it: npx patchbay servers add ${name}${ofInstance}, with its command or address.`,
     });
   }
 }
