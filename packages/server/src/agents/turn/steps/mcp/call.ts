@@ -1,5 +1,5 @@
 import type { CallOutcome, CallRecord } from '../../../../connections/call/outcome.ts';
-import type { ServerDefinition } from '../../../../connections/server/definition.ts';
+import { formatServerRef, type ServerDefinition } from '../../../../connections/server/definition.ts';
 import { storable } from '../../../../connections/tool/json-value.ts';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import type { McpCall } from '../../../document/mcpcalls.ts';
@@ -109,11 +109,25 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
   const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
   if (effect.kind === 'done') return effect.value;
   if (call.retry) return run();
+  measure(call, memory, unknownCall(server, call));
   return {
     code: 'OUTCOME_UNKNOWN',
     message:
       'it was cut off while it was under way, so it may have been carried out or not; it is not called again',
     sent: true,
+  };
+}
+
+/** What is known of a call whose node went down: it may have arrived, and then it costs what it costs. */
+function unknownCall({ ref, cost }: ServerDefinition, { toolName }: McpCall): CallRecord {
+  return {
+    server: formatServerRef(ref),
+    tool: toolName,
+    outcome: 'OUTCOME_UNKNOWN',
+    reached: 'unknown',
+    durationMs: 0,
+    attempts: 1,
+    costUsd: typeof cost === 'function' ? 'unknown' : cost?.usd,
   };
 }
 
