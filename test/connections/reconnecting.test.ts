@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Connection } from '../../packages/server/src/connections/session/connection.ts';
 import type { ConnectRequest } from '../../packages/server/src/connections/session/pool.ts';
+import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { call, connectTo, newMark } from './fault-rig.ts';
 import { type FaultEra, type FaultName, type FaultServer, startFaultServer } from './servers/fault-server.ts';
@@ -68,6 +69,31 @@ describe('A server that is down', () => {
     await clock.advance(1_000);
     await isDown(connection, 1);
     expect(connection.trouble!.retryAt - clock.now()).toBe(1_000);
+  });
+
+  it('is said to be down once for each reason, and to be up again, however often it is tried', async () => {
+    const server = await start();
+    await server.kill();
+    const clock = createManualClock();
+    const said: string[] = [];
+    const note = (message: string) => void said.push(message);
+    const logger: Logger = { debug: note, info: note, warn: note, error: note, child: () => logger };
+    await using rig = connectTo(server, { clock, logger });
+    const { connection } = rig;
+    connection.keep();
+    for (let failures = 1; failures <= 10; failures++) {
+      await isDown(connection, failures);
+      if (failures === 5) {
+        server.instead = (_, response) => response.writeHead(503).end();
+        await server.start();
+      }
+      if (failures === 10) server.instead = () => false;
+      // The next try waits for its time, then.
+      await clock.advance(0);
+      await clock.advance(60_000);
+    }
+    await isUp(connection);
+    expect(said).toEqual(['An MCP server is down', 'An MCP server is down', 'An MCP server is up again']);
   });
 
   it('is tried at other moments than others are: up to a fifth sooner', async () => {

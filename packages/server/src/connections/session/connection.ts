@@ -170,6 +170,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       current = opened(session);
       hear = current.tools.heard;
       for (const method of heard) hear(method);
+      if (trouble) logger.info('An MCP server is up again', { failures: trouble.failures });
       trouble = undefined;
       recent = [];
       onChange();
@@ -223,8 +224,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   function down(error: SessionError): void {
     failures += 1;
     const at = clock.now();
+    // It may be tried for months: what is no news is not said again.
+    if (trouble?.error.message !== error.message)
+      logger.warn('An MCP server is down', { kind: error.kind, reason: error.message });
     trouble = { error, at, failures, retryAt: at + backoffMs(failures, random) };
-    logger.warn('An MCP server is down', { failures, kind: error.kind, reason: error.message });
     onChange();
     void retry();
   }
