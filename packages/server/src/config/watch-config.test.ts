@@ -42,7 +42,8 @@ async function watch(
   await meanwhile?.();
   stop = watchConfig({
     ...{ sources, loaded, signature, apply },
-    clock: { ...systemClock, sleep: (_ms, signal) => systemClock.sleep(2, signal) },
+    // Looks often, and waits long for what it looks at.
+    clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 10_000 ? 2 : 500, signal) },
     logger: createLogger({
       ...{ level: 'debug', format: 'json', clock: systemClock },
       destination: { write: line => lines.push(JSON.parse(line)) },
@@ -62,6 +63,18 @@ describe('a configuration file that changes', () => {
     await expect.poll(lastServers).toEqual(['a', 'b']);
     await rm(path.join(cwd, 'patchbay.config.json'));
     await expect.poll(lastServers).toEqual([]);
+  });
+
+  it('may be a program that never ends: that is said, and the next change is read', async () => {
+    const endless = 'await new Promise(() => undefined); export default { servers: {} };';
+    await watch();
+    await write(endless, 'patchbay.config.ts');
+    await expect
+      .poll(() => messages('error'))
+      .toContainEqual(expect.stringContaining('It runs for more than'));
+    await write(`export default { servers: { a: {} } };`, 'patchbay.config.ts');
+    await expect.poll(lastServers).toEqual(['a']);
+    expect(applied).toHaveLength(1);
   });
 
   it('is read again when it changed while the platform started', async () => {

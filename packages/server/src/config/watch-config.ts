@@ -8,6 +8,8 @@ import type { ServerSections } from './server-sections.ts';
 
 /** Looked at instead of listened to: mounted folders and files that are replaced tell nobody. */
 const LOOK_MS = 500;
+/** A file that is a program may wait for something that never comes. */
+const RUN_MS = 30_000;
 
 /**
  * Looks for changes of the configuration file and applies what it says of servers; settings of the platform wait for the next start, which
@@ -31,7 +33,8 @@ export function watchConfig(deps: {
   async function reload(): Promise<void> {
     try {
       reloads += 1;
-      const script = await importConfigScript(sources, reloads);
+      const script = await inTime(importConfigScript(sources, reloads));
+      if (stopped.signal.aborted) return;
       const loaded = loadConfig({ ...sources, script });
       apply(loaded.servers);
       logger.info('The configuration file was read again', { servers: countServers(loaded.servers) });
@@ -47,6 +50,22 @@ export function watchConfig(deps: {
       logger.error(`The configuration file changed and is not used, all stays as it was: ${why}`, {
         ...(!(error instanceof PlatformError) && { error }),
       });
+    }
+  }
+
+  /** What runs longer goes on by itself and changes nothing. */
+  async function inTime<T>(running: Promise<T>): Promise<T | undefined> {
+    const done = new AbortController();
+    const late = clock.sleep(RUN_MS, AbortSignal.any([done.signal, stopped.signal])).then(
+      () => {
+        throw new PlatformError('invalid', `It runs for more than ${RUN_MS / 1_000} seconds.`);
+      },
+      () => undefined,
+    );
+    try {
+      return await Promise.race([running, late]);
+    } finally {
+      done.abort();
     }
   }
 

@@ -189,6 +189,12 @@ describe('the options of a server', () => {
     expect(read({ command: 'a', env: { A: '${vault:a}', B: '${PATCHBAY_REF_B:}' } }).transport.kind).toBe(
       'stdio',
     );
+    expect(read({ command: 'a', args: ['--region', '${PATCHBAY_REF_REGION:eu}'] }).transport.kind).toBe(
+      'stdio',
+    );
+    expect(refusalOf({ command: 'a', args: ['${PATCHBAY_REF_API_TOKEN:}'] })).toContain(
+      'args[0] holds a secret',
+    );
     expect(refusalOf({ command: 'a', args: ['--key', '${vault:a}'] })).toContain(
       'args[1] holds a secret, which every program of the machine can read there; put it into `env`',
     );

@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { PlatformError } from '../../kernel/errors.ts';
+import { isSecretName } from '../../kernel/redact.ts';
+import type { Reference } from '../../secrets/reference-text.ts';
 import type { References } from '../../secrets/references.ts';
 
 /** How texts of a definition are looked at before it is taken. */
@@ -26,9 +28,14 @@ export function checkText(
       'asks for the identity of the caller, which a server does not get here; give the server a credential of its own, such as ${vault:name}',
     );
   }
-  if (kind === 'seen' && references.some(({ kind: of }) => of === 'vault')) {
+  if (kind === 'seen' && references.some(isSecret)) {
     say(option, 'holds a secret, which every program of the machine can read there; put it into `env`');
   }
+}
+
+/** Variables of the environment hold secrets where their names say so. */
+function isSecret(reference: Reference): boolean {
+  return reference.kind === 'vault' || (reference.kind === 'environment' && isSecretName(reference.name));
 }
 
 /**
