@@ -54,6 +54,14 @@ describe('the pages', () => {
     expect(pages.filter(page => !linked.has(page))).toEqual([]);
   });
 
+  it('about diagnostics names every metric', () => {
+    const source = text('packages/server/src/records/metrics.ts');
+    const names = [...source.matchAll(/'(patchbay_\w+)'/g)].map(([, name]) => name!);
+    const page = text('docs/diagnostics.md');
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter(name => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it('about the doors names every errorCode of the operator door (E-28)', () => {
     const codes = new Set(Object.values(ERROR_TABLE).map(({ errorCode }) => errorCode));
     const page = text('docs/doors.md');

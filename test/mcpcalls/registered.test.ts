@@ -38,6 +38,29 @@ describe('rules reach registered servers', () => {
     expect(await say('caller', 'echo')).toEqual({ answer: 'Echo: echo!' });
   });
 
+  it.each([
+    ['nowhere', 'there is no server default/nowhere; it is added with `npx patchbay servers add nowhere`'],
+    [
+      'sales/crm',
+      'there is no server sales/crm; it is added with `npx patchbay servers add crm --instance sales`',
+    ],
+  ])('or hear that there is none, which ends no turn: %s (E-102)', async (named, message) => {
+    const agentId = `lost-${named.replace('/', '-')}`;
+    await client.call('deploy_agent_file', {
+      file: toolCallingAgent(agentId, {
+        mcpServerUrl: `patchbay:servers/${named}`,
+        mcpCalls: [{ name: 'go', toolName: 'echo', continueOnError: false }],
+      }),
+    });
+    expect(await say(agentId, 'go')).toEqual({
+      answerError: { code: 'SERVER_UNAVAILABLE', sent: false, message },
+    });
+    const warning = expect.stringContaining('which is not registered');
+    expect(platform.logLines()).toContainEqual(
+      expect.objectContaining({ level: 'warn', agentId, message: warning }),
+    );
+  });
+
   it('and people see how they are, and what they offer', async () => {
     const { servers } = platform.platform;
     await servers.settle(REF, new AbortController().signal);

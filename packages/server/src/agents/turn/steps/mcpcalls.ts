@@ -49,10 +49,11 @@ export const mcpcallsStep: StepType = {
       const definition = mcp.registered(registered.ref);
       if (definition) return registered.narrow(definition);
       const { scope, name } = registered.ref;
+      const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
       mcp.warn(`Rules call a tool of the server ${scope}/${name}, which is not registered`, agentId);
       return {
         code: 'SERVER_UNAVAILABLE',
-        message: `there is no server ${scope}/${name}; it is added with \`npx patchbay servers add ${name}\``,
+        message: `there is no server ${scope}/${name}; it is added with \`npx patchbay servers add ${name}${ofInstance}\``,
         sent: false,
       };
     }
