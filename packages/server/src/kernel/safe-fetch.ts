@@ -6,6 +6,7 @@ import type { ErrorKind } from '@patchbay/contract/errors';
 import { Agent, buildConnector, fetch as undiciFetch } from 'undici';
 import { type Clock, systemClock } from './clock.ts';
 import { PlatformError } from './errors.ts';
+import { createNameLookup } from './name-lookup.ts';
 import {
   type AddressClass,
   classifyAddress,
@@ -127,7 +128,7 @@ export interface DirectAnswer {
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const limits = { ...DEFAULT_FETCH_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
-  const resolve = options.resolve ?? resolveByDns;
+  const resolve = options.resolve ?? createNameLookup(resolveByDns);
   const ca = options.extraCa && [...getCACertificates('default'), ...options.extraCa];
   const agentFor = (trust: HostTrust, insecureTls = false) =>
     guardedAgent({ trust, resolve, connectMs: limits.connectMs, ca, insecureTls });
