@@ -131,3 +131,13 @@ describe('commit on postgres', () => {
     expect(await ids(store.db)).toEqual([]);
   });
 });
+
+it('on SQLite waits for the disk unless all of a group may be lost', async () => {
+  await using store = await openTestStore('sqlite');
+  const wait = async (db: Db) => (await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows[0];
+  const [off, on] = [{ synchronous: 1 }, { synchronous: 2 }];
+  expect(await store.commit(wait)).toEqual(on);
+  expect(await store.commit(wait, { mayBeLost: true })).toEqual(off);
+  const group = [store.commit(wait, { mayBeLost: true }), store.commit(wait)];
+  expect(await Promise.all(group)).toEqual([on, on]);
+});

@@ -15,6 +15,14 @@ export interface Engine {
   readonly skipsLocked: boolean;
 }
 
+export interface CommitOptions {
+  /**
+   * Nobody misses the unit when the machine loses power before anything else was committed: SQLite then does not wait for the disk. What is
+   * committed later is never there without it, and a process that dies loses nothing. PostgreSQL makes no difference.
+   */
+  readonly mayBeLost?: boolean;
+}
+
 export interface Store {
   readonly engine: Engine;
   /** For reads outside a unit. Inside `commit` only the unit's own handle may be used. */
@@ -25,7 +33,7 @@ export interface Store {
    * again from its start. On SQLite units that wait together share one transaction, each behind its own savepoint; on
    * PostgreSQL each is a transaction, run again when the server broke it off for another one's sake.
    */
-  commit<T>(unit: (db: Db) => Promise<T>): Promise<T>;
+  commit<T>(unit: (db: Db) => Promise<T>, options?: CommitOptions): Promise<T>;
   /**
    * Hears what units publish (see `publish`): of this node before `commit` resolves, of others on the same database within
    * milliseconds while the connection for it holds, and `resync` after it did not. Answers how to stop.

@@ -191,7 +191,9 @@ export function createTurns(given: TurnDeps): Turns {
     context: TurnContext,
     ended: () => void,
   ): Promise<Admission<ClaimedTurn>> {
-    const admission = await store.commit(db => admitTurn(db, deps, request));
+    // A claim means nothing without what the turn does: its first effect and its end are never there without it.
+    const mayBeLost = request.onStarted === undefined;
+    const admission = await store.commit(db => admitTurn(db, deps, request), { mayBeLost });
     if (admission.kind !== 'claimed') return admission;
     const { input, attachments = [], delivery, logged } = request;
     const isLogged = admission.turn.found?.logged ?? logged;

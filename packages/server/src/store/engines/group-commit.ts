@@ -10,6 +10,7 @@ import { refuseInsideUnit, runUnit, type UnitResult } from '../unit-scope.ts';
 const MAX_GROUP = 64;
 
 interface Waiting {
+  readonly mayBeLost: boolean;
   readonly run: (db: Db) => Promise<UnitResult<unknown>>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -32,21 +33,32 @@ export function createGroupCommit(
 } {
   const waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
+  let waitsForDisk: boolean | undefined;
+
+  /** A group is on the disk when it is answered, unless all of it may be lost; the next one that is takes it along. */
+  function prepare(group: readonly Waiting[]): void {
+    const mustLast = group.some(({ mayBeLost }) => !mayBeLost);
+    if (waitsForDisk === mustLast) return;
+    database.exec(`pragma synchronous = ${mustLast ? 'full' : 'normal'}`);
+    waitsForDisk = mustLast;
+  }
 
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
       // Not a microtask: requests that arrived in one round of the event loop have all been read only after it.
       await new Promise(resolve => setImmediate(resolve));
-      await runGroup(database, db, tell, waiting.splice(0, MAX_GROUP));
+      const group = waiting.splice(0, MAX_GROUP);
+      await runGroup(database, db, tell, group, () => prepare(group));
     }
     running = undefined;
   }
 
   return {
-    commit: async unit => {
+    commit: async (unit, { mayBeLost = false } = {}) => {
       refuseInsideUnit('commit() was called');
       return new Promise((resolve, reject) => {
         waiting.push({
+          mayBeLost,
           // The group runs in the context of whoever came first; a unit must still see its own.
           run: AsyncLocalStorage.bind((db: Db) => runUnit(db, unit)),
           resolve: resolve as (value: unknown) => void,
@@ -64,11 +76,13 @@ async function runGroup(
   db: Db,
   tell: (event: PlatformEvent) => void,
   group: readonly Waiting[],
+  prepare: () => void,
 ): Promise<void> {
   const answers: (() => void)[] = [];
   try {
     await db.connection().execute(async connection => {
       try {
+        prepare();
         database.exec('begin immediate');
         for (const { run, resolve, reject } of group) {
           database.exec('savepoint unit');
