@@ -170,7 +170,14 @@ describe.each(platforms)('MCP servers over REST, on $kind', ({ start }) => {
     await bothAvailable(name);
     expect(await client.call('read_server', { name })).toMatchObject({ toolCount: 2 });
 
-    expect(await client.call('accept_server_tools', { name, tools: ['read'] })).toEqual({
+    const digest = (await attention())[0]![0]!.digest!;
+    const other = { name, digests: { read: digest.replace(/^./, '!') } };
+    expect(await refusal(client.call('accept_server_tools', other))).toContain(
+      'The tool "read" of default/changing is no longer what was looked at; look again.',
+    );
+    expect(await attention()).toMatchObject([held, held]);
+    const digests = { read: digest };
+    expect(await client.call('accept_server_tools', { name, tools: ['read'], digests })).toEqual({
       server: 'default/changing',
       count: 1,
       accepted: ['read'],

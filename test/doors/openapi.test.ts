@@ -15,6 +15,7 @@ import {
   untilSettled,
   WAITING_CALL,
 } from '../../scripts/record-examples.ts';
+import { DISCOVERED, startScriptedServer } from '../connections/servers/scripted-server.ts';
 
 // The OpenAPI document, measured against the platform that serves it.
 
@@ -640,6 +641,12 @@ async function provokeServers(provoke: (operationId: string, args: Arguments) =>
   await provoke('add_server', { name: 'down', options: DOWN, wait: true });
   await provoke('add_server', { name: 'down', options: DOWN });
   await provoke('accept_server_tools', { name: 'down' });
+  await using up = await startScriptedServer(({ method }) => ({
+    result:
+      method === 'server/discover' ? DISCOVERED : { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
+  }));
+  await provoke('add_server', { name: 'up', options: { url: up.url }, wait: true });
+  await provoke('accept_server_tools', { name: 'up', digests: { x: 'another' } });
   const configured = { servers: { fixed: DOWN }, check: undefined, source: 'data' } as const;
   platform.platform.registry.configure({ default: configured });
   await provoke('remove_server', { name: 'fixed' });

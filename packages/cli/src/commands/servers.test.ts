@@ -660,6 +660,21 @@ describe('patchbay servers', () => {
     expect(io.err()).toContain('Nothing of x waits to be accepted.');
   });
 
+  it('accepts only what a person was shown', async () => {
+    io = createTestIo({ home: platform.home, terminal: true });
+    const change = { standing: 'held', reason: 'it changed', changes: ['+ more'], digest: 'd1' };
+    platform.handlers.read_server = () => ({ ...details, attention: [{ name: 'read', ...change }] });
+    platform.handlers.accept_server_tools = () => ({ server: 'default/x', count: 1, accepted: ['read'] });
+    const done = io.run('servers', 'accept', 'x');
+    await eventually(() => expect(io.err()).toContain('Accept them as they are now? [y/N] '));
+    io.stdin.write('y\r');
+    expect(await done).toBe(0);
+    expect(lastCall()?.args).toEqual({
+      ...{ name: 'x', instance: 'default', tools: ['read'] },
+      digests: { read: 'd1' },
+    });
+  });
+
   it('removes several, and says which were not', async () => {
     platform.handlers.remove_server = ({ name }) => {
       if (name === 'b') throw new Refusal(409, 'conflict', 'It is in the configuration.');

@@ -396,6 +396,9 @@ async function accept(
 ): Promise<void> {
   const { instance } = options;
   const { client } = await connect(io, options);
+  let seen: { readonly tools?: string[]; readonly digests?: Record<string, string> } = {
+    ...(names.length > 0 && { tools: [...names] }),
+  };
   if (!options.yes) {
     const server = await client.call('read_server', { name, instance });
     const changed = server.attention.filter(
@@ -408,11 +411,16 @@ async function accept(
     if (!io.stdin.isTTY) throw usageError('Give --yes when these tools are what you want.');
     if (!(await confirm(io, 'Accept them as they are now?')))
       throw new CliError(EXIT.failed, 'Nothing was accepted.');
+    // What was shown and nothing else: the server may have changed more, or again, meanwhile.
+    seen = {
+      tools: changed.map(tool => tool.name),
+      digests: Object.fromEntries(changed.map(tool => [tool.name, tool.digest ?? ''])),
+    };
   }
   const answer = await client.call('accept_server_tools', {
     name,
     instance,
-    ...(names.length > 0 && { tools: [...names] }),
+    ...seen,
   });
   if (options.json) writeJson(io.stdout, answer);
   else writeLine(io.stdout, printable(`Accepted ${answer.accepted.join(', ')}.`));

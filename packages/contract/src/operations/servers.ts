@@ -49,6 +49,7 @@ const tool = {
     .describe('left-out by only and except, held because it changed, quarantined because it cannot be used'),
   reason: z.string().optional(),
   changes: z.array(z.string()).describe('What is different from what was accepted, a line each'),
+  digest: z.string().optional().describe('Of the tool as it is now, where it is another than was accepted'),
 };
 
 const details = z.object({
@@ -200,9 +201,15 @@ export const acceptServerTools = defineOperation({
       .max(MAX_ACCEPTED)
       .optional()
       .describe("Optional. The server's own names of the tools; if omitted, all"),
+    digests: z
+      .record(z.string().max(MAX_TOOL_NAME), z.string().max(100))
+      .optional()
+      .describe(
+        'Optional. By name, the digest of each tool as somebody looked at it: nothing is accepted when one is another by now',
+      ),
   }),
   output: z.object({ server, count: z.int(), accepted: z.array(z.string()) }),
-  errors: ['not_found', 'unavailable'],
+  errors: ['not_found', 'conflict', 'unavailable'],
   tier: 'admin',
   tool: false,
   annotations: SETS,

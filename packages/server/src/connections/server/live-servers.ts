@@ -10,6 +10,7 @@ import { backoffMs } from '../session/backoff.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError, sessionError } from '../session/failure.ts';
 import type { Pool } from '../session/pool.ts';
+import { digestOf, snapshotOf } from '../tool/pinned-tools.ts';
 import type { AcceptedTools } from './accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
 import type { Registry } from './registry.ts';
@@ -272,7 +273,7 @@ export function createLiveServers(deps: {
       return live && view ? toolsOf(live.definition, view) : [];
     },
 
-    async accept(ref, { tools, by }) {
+    async accept(ref, { tools, digests = {}, by }) {
       const live = liveOf(ref);
       const view = live && viewOf(live);
       if (!live || !view || !isUp(live)) {
@@ -288,6 +289,15 @@ export function createLiveServers(deps: {
           `${formatServerRef(ref)} has no tool ${JSON.stringify(missing.slice(0, 128))} that can be used.`,
         );
       const chosen = [...view.known.values()].filter(({ name }) => tools?.includes(name) ?? true);
+      // A server that knows when it is looked at could show one tool and have another accepted (attack 37).
+      const other = chosen.find(
+        tool => Object.hasOwn(digests, tool.name) && digests[tool.name] !== digestOf(snapshotOf(tool)),
+      );
+      if (other)
+        throw new PlatformError(
+          'conflict',
+          `The tool "${other.name}" of ${formatServerRef(ref)} is no longer what was looked at; look again.`,
+        );
       await accepted.accept(ref, chosen, by);
       changed(live);
       return chosen.map(({ name }) => name);

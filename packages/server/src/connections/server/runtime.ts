@@ -49,6 +49,8 @@ export interface ServerTool {
   readonly reason: string | undefined;
   /** What is different from what a person accepted, a line each; empty when nothing is. */
   readonly changes: readonly string[];
+  /** Of the tool as it is now, where it is another than was accepted or is held: who accepts it says what was looked at. */
+  readonly digest: string | undefined;
 }
 
 /** How a call that a person made by hand ended. Plain JSON. */
@@ -89,11 +91,17 @@ export interface ServersRuntime {
   tools(ref: ServerRef): readonly ServerTool[];
   /**
    * Takes tools as they are now for accepted; all of the server's unless names are given. Resolves with the names. Rejects with a
-   * `PlatformError`: `not_found` for a tool the server does not have, `unavailable` while it is down.
+   * `PlatformError`: `not_found` for a tool the server does not have, `conflict` for one whose digest is another than was looked at,
+   * `unavailable` while it is down.
    */
   accept(
     ref: ServerRef,
-    options: { readonly tools: readonly string[] | undefined; readonly by: string },
+    options: {
+      readonly tools: readonly string[] | undefined;
+      /** By name. */
+      readonly digests?: Readonly<Record<string, string>> | undefined;
+      readonly by: string;
+    },
   ): Promise<readonly string[]>;
   /** Calls a tool by the server's own name of it, whether or not agents get it, through the table of an outbound call. */
   call(

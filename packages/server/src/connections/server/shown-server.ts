@@ -3,6 +3,7 @@ import type { ServerFacts } from '../session/session.ts';
 import { readAnnotations } from '../tool/annotations.ts';
 import { exposeTools } from '../tool/exposed-name.ts';
 import { governTool } from '../tool/govern-text.ts';
+import { digestOf, snapshotOf } from '../tool/pinned-tools.ts';
 import type { ServerDefinition } from './definition.ts';
 import type { ServerHealth, ServerProblem, ServerTool, ServerToolAnswer } from './runtime.ts';
 import { changeLines, type ServerView } from './server-view.ts';
@@ -55,11 +56,13 @@ export function toolsOf(definition: ServerDefinition, view: ServerView): ServerT
       annotations: readAnnotations(tool) as ServerTool['annotations'],
       reason: standing === 'offered' ? undefined : view.whyNot(name),
       changes: change ? changeLines(change) : [],
+      digest: change || standing === 'held' ? digestOf(snapshotOf(tool)) : undefined,
     };
   });
   const quarantined = view.quarantined.map(
     ({ name, reason }): ServerTool => ({
       ...{ name, reason, standing: 'quarantined', offeredAs: undefined, changes: [] },
+      digest: undefined,
       ...{ title: undefined, description: undefined, inputSchema: {}, annotations: {} },
     }),
   );

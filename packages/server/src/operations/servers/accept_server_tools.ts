@@ -8,9 +8,9 @@ export function acceptServerTools(
   registry: Registry,
   runtime: ServersRuntime,
 ): OperationHandler<'accept_server_tools'> {
-  return async ({ tools, ...named }, { principal }) => {
+  return async ({ tools, digests, ...named }, { principal }) => {
     const { ref } = findUsable(registry, named);
-    const accepted = await runtime.accept(ref, { tools, by: principal.id });
+    const accepted = await runtime.accept(ref, { tools, digests, by: principal.id });
     return { server: formatServerRef(ref), count: accepted.length, accepted: [...accepted] };
   };
 }

@@ -78,10 +78,11 @@ export function serverDetails(
 }
 
 /** What may be said of a tool without its schema. */
-export function toolInfo({ name, offeredAs, standing, reason, changes }: ServerTool) {
+export function toolInfo({ name, offeredAs, standing, reason, changes, digest }: ServerTool) {
   return {
     ...{ name, standing, changes: [...changes] },
     ...(offeredAs !== undefined && { offeredAs }),
     ...(reason !== undefined && { reason }),
+    ...(digest !== undefined && { digest }),
   };
 }
