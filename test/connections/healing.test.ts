@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { call, connectTo, heard, newMark } from './fault-rig.ts';
@@ -238,6 +239,31 @@ describe('A call under way', () => {
       expect([mark, next].map(server.executions)).toEqual([1, 1]);
     },
   );
+
+  it('outlives its session also when the stream of announcements finds out that that is gone', async () => {
+    const server = await start('legacy');
+    await using rig = connectTo(server);
+    await rig.connection.ready();
+    rig.connection.keep();
+    await vi.waitFor(() => expect(server.listeners).toBe(1), 10_000);
+    const held = new Promise<readonly [id: unknown, response: ServerResponse]>(resolve => {
+      server.instead = ({ method, id }, response) => {
+        if (method !== 'tools/call') return false;
+        resolve([id, response]);
+        return true;
+      };
+    });
+    const calling = rig.call();
+    const [id, response] = await held;
+    server.forgetSessions();
+    server.endStreams();
+    await vi.waitFor(() => expect(asked(server, 'initialize')).toBe(2), 10_000);
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'late' }] } }));
+    expect(await calling).toEqual({ text: 'late' });
+    expect(asked(server, 'tools/call')).toBe(1);
+  });
 
   it.each(ERAS)('outlives the session of the %s era that another call lost', async era => {
     const server = await start(era);

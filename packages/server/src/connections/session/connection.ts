@@ -20,8 +20,6 @@ const HEADER_MISMATCH = -32020;
 /** How long a request that never arrived waits for a server that restarts, and how often it is tried. */
 const HEAL_MS = 5_000;
 const MAX_TRIES = 4;
-/** A session that is forgotten sooner is no session. */
-const SHORTEST_SESSION_MS = 1_000;
 const PROBE_MS = 5_000;
 /** Notifications kept while it connects. */
 const MAX_EARLY = 10;
@@ -252,12 +250,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (current !== open) return;
     retire(open);
     if (closed.signal.aborted) return;
-    // One that only forgot its session answers as before; nothing is wrong with it.
-    if (isForgotten(reason) && clock.now() - open.since >= SHORTEST_SESSION_MS) {
-      onChange();
-      if (kept) void session().catch(() => undefined);
-      return;
-    }
     lasted(open);
     down(reason ?? new SessionError('TRANSPORT_ERROR', 'unknown', 'the connection ended'));
   }

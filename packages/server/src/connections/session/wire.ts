@@ -80,9 +80,7 @@ export class Wire {
     transport.onmessage = message => this.receive(message);
     transport.onclose = () => this.closed();
     transport.onerror = error => {
-      const failure = sessionError(error);
-      if (failure instanceof HttpRefusal && failure.sessionGone) this.closed(failure);
-      else this.closedBy = failure;
+      this.closedBy = sessionError(error);
     };
   }
 

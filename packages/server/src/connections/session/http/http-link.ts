@@ -253,8 +253,8 @@ export class HttpLink implements Transport {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof HttpRefusal && error.httpStatus < 500) {
-          // A server without such a stream says so in one way or another; one that had it no longer knows us.
-          if (wasOpen && error.sessionGone) this.onerror?.(error);
+          // A server without such a stream says so in one way or another; one that had it may no longer know us, which a reading of its tools shows.
+          if (wasOpen) this.missed();
           return;
         }
         if (wasOpen && !lost) this.missed();
