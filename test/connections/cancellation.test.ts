@@ -1,23 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../packages/server/src/connections/session/wire.ts';
 import { call, connectTo, newMark } from './fault-rig.ts';
-import { type FaultEra, type FaultServer, type Received, startFaultServer } from './servers/fault-server.ts';
+import type { FaultServer, Received } from './servers/fault-server.ts';
+import { ERAS, faultServers } from './servers/fault-servers.ts';
 import { httpEndpoint } from './test-pool.ts';
 
-const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
-
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function start(era: FaultEra): Promise<FaultServer> {
-  const server = await startFaultServer(era);
-  servers.push(server);
-  return server;
-}
+const { start } = faultServers();
 
 /** The next call the server gets, which is the test's to answer. */
 function nextCall(

@@ -1,28 +1,19 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { call, connectTo, heard, newMark } from './fault-rig.ts';
-import { type FaultEra, type FaultServer, startFaultServer } from './servers/fault-server.ts';
+import type { FaultServer } from './servers/fault-server.ts';
+import { ERAS, faultServers } from './servers/fault-servers.ts';
 import { startEverything } from './servers/npm-server.ts';
 
-const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
 /** How servers refuse a session they do not know: as they should, and as many do. */
 const REFUSALS = [
   { status: 404, code: -32001 },
   { status: 400, code: -32000 },
 ];
 
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function start(era: FaultEra): Promise<FaultServer> {
-  const server = await startFaultServer(era);
-  servers.push(server);
-  return server;
-}
+const { start } = faultServers();
 
 const asked = ({ received }: FaultServer, method: string) =>
   received.filter(request => request.method === method).length;

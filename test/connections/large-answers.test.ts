@@ -1,21 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { call, connectTo, newMark } from './fault-rig.ts';
-import { type FaultEra, type FaultName, type FaultServer, startFaultServer } from './servers/fault-server.ts';
+import type { FaultEra, FaultName } from './servers/fault-server.ts';
+import { ERAS, faultServers } from './servers/fault-servers.ts';
 import { httpEndpoint } from './test-pool.ts';
 
-const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
 const MEGABYTE = 1024 * 1024;
 
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function start(era: FaultEra): Promise<FaultServer> {
-  const server = await startFaultServer(era);
-  servers.push(server);
-  return server;
-}
+const { start } = faultServers();
 
 /** Calls a server that pours something out, while another is called all the time. */
 async function flooded(era: FaultEra, fault: FaultName, timeoutMs: number, onProgress?: () => void) {

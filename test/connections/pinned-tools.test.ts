@@ -3,21 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { publish } from '../../packages/server/src/store/events.ts';
 import { platforms } from '../doors/platforms.ts';
 import { type Rig, rigOn, rigsOn } from './live-rig.ts';
-import { type FaultServer, startFaultServer, tool } from './servers/fault-server.ts';
+import { type FaultServer, tool } from './servers/fault-server.ts';
+import { faultServers } from './servers/fault-servers.ts';
 
 const env = { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' };
 const CHANGED = 'The tools of an MCP server are no longer those that were accepted';
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function serverWith(...names: string[]): Promise<FaultServer> {
-  const server = await startFaultServer('legacy');
-  servers.push(server);
-  server.tools = names.map(tool);
-  return server;
-}
+const { serverWith } = faultServers();
 
 describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ start }) => {
   let platform: TestPlatform;

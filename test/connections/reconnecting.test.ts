@@ -1,29 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Connection } from '../../packages/server/src/connections/session/connection.ts';
 import type { ConnectRequest } from '../../packages/server/src/connections/session/pool.ts';
 import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { call, connectTo, newMark } from './fault-rig.ts';
-import { type FaultEra, type FaultName, type FaultServer, startFaultServer } from './servers/fault-server.ts';
+import type { FaultName } from './servers/fault-server.ts';
+import { ERAS, faultServers } from './servers/fault-servers.ts';
 import { httpEndpoint, testPool } from './test-pool.ts';
-
-const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
 
 const personal = (who: string): ConnectRequest['owner'] => ({ server: 'test', who });
 
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function start(era: FaultEra = 'modern'): Promise<FaultServer> {
-  const server = await startFaultServer(era);
-  servers.push(server);
-  return server;
-}
+const { start } = faultServers();
 
 /** Resolves when a listener, told of a change, finds this. */
 function becomes(connection: Connection, holds: () => boolean): Promise<void> {

@@ -1,28 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Connection } from '../../packages/server/src/connections/session/connection.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { connectTo, newMark } from './fault-rig.ts';
-import {
-  type FaultEra,
-  type FaultServer,
-  type Received,
-  startFaultServer,
-  tool,
-} from './servers/fault-server.ts';
+import { type FaultServer, type Received, tool } from './servers/fault-server.ts';
+import { ERAS, faultServers } from './servers/fault-servers.ts';
 
-const ERAS: readonly FaultEra[] = ['legacy', 'modern'];
-
-const servers: FaultServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
-});
-
-async function start(era: FaultEra): Promise<FaultServer> {
-  const server = await startFaultServer(era);
-  servers.push(server);
-  return server;
-}
+const { start } = faultServers();
 
 const names = ({ listed }: Connection) => listed?.map(one => (one as { name: string }).name);
 
