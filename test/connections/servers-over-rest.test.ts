@@ -90,6 +90,7 @@ describe.each(platforms)('MCP servers over REST, on $kind', ({ start }) => {
     const call = { name: 'everything', tool: 'echo', arguments: { message: 'hello' } };
     expect(await client.call('call_server_tool', call)).toEqual({
       ...{ server: 'default/everything', outcome: 'answered', isError: false, cut: false },
+      outside: true,
       text: expect.stringContaining('hello'),
     });
     expect(await client.call('call_server_tool', { name: 'everything', tool: 'nothing' })).toMatchObject({

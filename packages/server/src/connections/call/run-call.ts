@@ -65,7 +65,21 @@ function recordOf({ call, attempts, raw }: CallInProgress, ended: Ended, ms: num
   };
 }
 
+/** From the beginning once more where the connection was given up before anything was sent: by a credential that was renewed, or a new address. */
 async function passThrough(steps: readonly CallStep[], state: CallInProgress): Promise<Ended> {
+  return passOnce(steps, state).catch(thrown => {
+    if (!isGivenUp(thrown) || state.attempts > 1) throw thrown;
+    state.arguments = state.call.arguments;
+    state.attempts = 0;
+    return passOnce(steps, state);
+  });
+}
+
+function isGivenUp(thrown: unknown): boolean {
+  return thrown instanceof SessionError && thrown.kind === 'INTERRUPTED' && thrown.reached === 'no';
+}
+
+async function passOnce(steps: readonly CallStep[], state: CallInProgress): Promise<Ended> {
   for (const step of steps) {
     state.call.signal.throwIfAborted();
     const ended = await step.run(state);
