@@ -1,4 +1,5 @@
 import { NOW } from '../now.ts';
+import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
 import type { ConversationLease } from './conversations.ts';
 
@@ -23,20 +24,21 @@ export async function insertIntent(
   lease: ConversationLease,
   effect: EffectPlace & { readonly what: string },
 ): Promise<void> {
-  await db
-    .insertInto('effects')
-    .values({
-      conversation_id: lease.conversationId,
-      step_index: effect.stepIndex,
-      task_index: effect.taskIndex,
-      number: effect.number,
-      fence: lease.fence,
-      what: effect.what,
-      outcome: null,
-      started_at: NOW,
-    })
-    .execute();
+  await insertEffect(db, { ...lease, ...effect });
 }
+
+const insertEffect = prepareQuery((db, effect: ConversationLease & EffectPlace & { readonly what: string }) =>
+  db.insertInto('effects').values({
+    conversation_id: effect.conversationId,
+    step_index: effect.stepIndex,
+    task_index: effect.taskIndex,
+    number: effect.number,
+    fence: effect.fence,
+    what: effect.what,
+    outcome: null,
+    started_at: NOW,
+  }),
+);
 
 /** Writes down how it ended; nothing when the turn was taken over or has ended meanwhile. */
 export async function setOutcome(
@@ -45,16 +47,20 @@ export async function setOutcome(
   place: EffectPlace,
   outcome: unknown,
 ): Promise<void> {
-  await db
-    .updateTable('effects')
-    .set({ outcome: JSON.stringify(outcome) })
-    .where('conversation_id', '=', lease.conversationId)
-    .where('step_index', '=', place.stepIndex)
-    .where('task_index', '=', place.taskIndex)
-    .where('number', '=', place.number)
-    .where('fence', '=', lease.fence)
-    .execute();
+  await updateOutcome(db, { ...lease, ...place, outcome: JSON.stringify(outcome) });
 }
+
+const updateOutcome = prepareQuery(
+  (db, effect: ConversationLease & EffectPlace & { readonly outcome: string }) =>
+    db
+      .updateTable('effects')
+      .set({ outcome: effect.outcome })
+      .where('conversation_id', '=', effect.conversationId)
+      .where('step_index', '=', effect.stepIndex)
+      .where('task_index', '=', effect.taskIndex)
+      .where('number', '=', effect.number)
+      .where('fence', '=', effect.fence),
+);
 
 /** Everything the turn has done or was about to do. */
 export async function listEffects(db: Db, conversationId: string): Promise<JournaledEffect[]> {

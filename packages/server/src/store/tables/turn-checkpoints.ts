@@ -2,6 +2,7 @@ import type { Environment } from '@patchbay/contract/environments';
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
 import { sql } from 'kysely';
 import { NOW } from '../now.ts';
+import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
 import { type ConversationLease, stillHeldUnder } from './conversations.ts';
 
@@ -33,7 +34,13 @@ export async function beginToAct(
   lease: ConversationLease,
   checkpoint: string | undefined,
 ): Promise<boolean> {
-  const held = await db
+  const [held] = await updateActing(db, lease);
+  if (held && checkpoint !== undefined) await putCheckpoint(db, lease.conversationId, checkpoint);
+  return held !== undefined;
+}
+
+const updateActing = prepareQuery((db, lease: ConversationLease) =>
+  db
     .updateTable('conversations')
     .set({ state: 'IN_PROGRESS' satisfies ConversationState })
     .where(eb => stillHeldUnder(eb, lease))
@@ -48,22 +55,30 @@ export async function beginToAct(
         ),
       ),
     )
-    .returning('id')
-    .executeTakeFirst();
-  if (held && checkpoint !== undefined) await putCheckpoint(db, lease.conversationId, checkpoint);
-  return held !== undefined;
-}
+    .returning('id'),
+);
 
 /** Where a turn goes on that waits. The unit has made sure of the lease. */
 export async function putCheckpoint(db: Db, conversationId: string, checkpoint: string): Promise<void> {
-  await db
-    .insertInto('turn_checkpoints')
-    .values({ conversation_id: conversationId, checkpoint, attempts: 0, cancelled: 0, created_at: NOW })
-    .onConflict(conflict =>
-      conflict.column('conversation_id').doUpdateSet({ checkpoint, attempts: 0, cancelled: 0 }),
-    )
-    .execute();
+  await upsertCheckpoint(db, { conversationId, checkpoint });
 }
+
+const upsertCheckpoint = prepareQuery((db, put: { conversationId: string; checkpoint: string }) =>
+  db
+    .insertInto('turn_checkpoints')
+    .values({
+      conversation_id: put.conversationId,
+      checkpoint: put.checkpoint,
+      attempts: 0,
+      cancelled: 0,
+      created_at: NOW,
+    })
+    .onConflict(conflict =>
+      conflict
+        .column('conversation_id')
+        .doUpdateSet({ checkpoint: put.checkpoint, attempts: 0, cancelled: 0 }),
+    ),
+);
 
 /**
  * A turn that has acted or was decided about is to do nothing more, whoever has it or takes it up. False when there is none, or
@@ -180,6 +195,14 @@ export async function uncountTakeUp(db: Db, conversationId: string): Promise<voi
 
 /** The turn has ended: what it would have needed to go on, and its journal, are gone. */
 export async function deleteCheckpoint(db: Db, conversationId: string): Promise<void> {
-  await db.deleteFrom('turn_checkpoints').where('conversation_id', '=', conversationId).execute();
-  await db.deleteFrom('effects').where('conversation_id', '=', conversationId).execute();
+  await deleteCheckpointOf(db, { conversationId });
+  await deleteEffectsOf(db, { conversationId });
 }
+
+const deleteCheckpointOf = prepareQuery((db, of: { conversationId: string }) =>
+  db.deleteFrom('turn_checkpoints').where('conversation_id', '=', of.conversationId),
+);
+
+const deleteEffectsOf = prepareQuery((db, of: { conversationId: string }) =>
+  db.deleteFrom('effects').where('conversation_id', '=', of.conversationId),
+);

@@ -141,7 +141,8 @@ function show(call: McpCall, { memory, tools }: CallTurn, outcome: CallOutcome |
   if (error) mcpCalls[`${name}Error`] = error;
   if (!('kind' in outcome) || outcome.kind !== 'answered') return { error, isAbsent: isAbsent(error!) };
   const { value, cut, outside, suspicious, isError } = outcome.result;
-  tools.budget.work(JSON.stringify(value).length / CHARACTERS_A_STEP);
+  const { length } = typeof value === 'string' ? value : JSON.stringify(value);
+  tools.budget.work(length / CHARACTERS_A_STEP);
   if (!isError) mcpCalls[name] = value;
   const notes = [
     ...(cut ? ['It is longer than it may be, and was cut.'] : []),
