@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ERROR_TABLE } from '@patchbay/contract/errors';
 import { describe, expect, it } from 'vitest';
+import { readServerOptions } from '../packages/server/src/connections/server/server-options.ts';
 
 // What people click on in the pages of the repository, and which pages they find from its front page.
 
@@ -60,6 +61,23 @@ describe('the pages', () => {
     const page = text('docs/diagnostics.md');
     expect(names.length).toBeGreaterThan(10);
     expect(names.filter(name => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('about MCP servers names every option that a server may have', () => {
+    const context = {
+      ref: { scope: 'default', name: 'x' },
+      source: 'data',
+      texts: { compile: () => expect.fail('nothing here is a reference') },
+    } as const;
+    let refusal = '';
+    try {
+      readServerOptions({ unheardOf: 1 }, context);
+    } catch (thrown) {
+      refusal = (thrown as Error).message;
+    }
+    const [, names] = /unheardOf is no option; there are ([^.]+)\./.exec(refusal)!;
+    const page = text('docs/servers.md');
+    expect(names!.split(', ').filter(name => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
   it('about the doors names every errorCode of the operator door (E-28)', () => {

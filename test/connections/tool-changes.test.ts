@@ -64,7 +64,7 @@ describe.each(ERAS)('The tools of a server of the %s era', era => {
     expect(server.executions(mark)).toBe(1);
   });
 
-  it('are read every five minutes, announced or not', async () => {
+  it('are read every five minutes, announced or not (EX-03)', async () => {
     const server = await start(era);
     const clock = createManualClock();
     await using rig = connectTo(server, { clock, random: () => 0 });
