@@ -9,6 +9,8 @@ const RELIST_MS = 300_000;
 /** Announcements that come together are one, and a server that always announces is read so often. */
 const SETTLE_MS = 200;
 const BETWEEN_LISTS_MS = 2_000;
+/** What it takes to look through a list is the server's to say: so much longer than that the next one waits. */
+const REST_FACTOR = 20;
 /** A stream that ends sooner is asked for later each time. */
 const SHORT_MS = 10_000;
 
@@ -35,18 +37,21 @@ export function watchTools(options: {
   const { session, clock, random, timeoutMs, signal, onListed, onFailure } = options;
   let reading = Promise.resolve();
   let next: Promise<void> | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
+  let nextAt = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
 
   async function read(): Promise<void> {
     next = undefined;
+    let workMs = 0;
     try {
       const tools = await listTools(session, { timeoutMs, clock, signal });
+      const listedAt = clock.now();
       if (!signal.aborted) onListed(tools);
+      workMs = clock.now() - listedAt;
     } catch (thrown) {
       if (!signal.aborted) onFailure(sessionError(thrown));
     }
-    readAt = clock.now();
+    nextAt = clock.now() + Math.min(Math.max(BETWEEN_LISTS_MS, REST_FACTOR * workMs), RELIST_MS);
   }
 
   /** After the one that is read now: it may not have seen what this is about. */
@@ -58,7 +63,7 @@ export function watchTools(options: {
   async function keepReading(): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(RELIST_MS * (1 - random() / 10), wake.signal).catch(() => undefined);
-      const settle = Math.max(SETTLE_MS, readAt + BETWEEN_LISTS_MS - clock.now());
+      const settle = Math.max(SETTLE_MS, nextAt - clock.now());
       await clock.sleep(settle, signal).catch(() => undefined);
       wake = new AbortController();
       if (!signal.aborted) await readNow();
