@@ -15,7 +15,7 @@ export function readText(
   if (body.destroyed) broken();
   else if (body.readableEnded) resolve('');
   else {
-    body.on('close', broken);
+    body.on('close', () => !body.readableEnded && broken());
     body.on('end', () => resolve(text.toString()));
     body.on('data', (chunk: Uint8Array) => {
       if (text.length + chunk.byteLength <= maxBytes) return text.add(chunk);
