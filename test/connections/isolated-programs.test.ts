@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -139,6 +139,17 @@ describe('A program that is registered', () => {
     const second = await pidOf('ann');
     expect(second).toMatch(/^\d+$/);
     expect(second).not.toBe(first);
+  });
+
+  it('of a person is tried until it starts, whether or not somebody needs it (W-12)', async () => {
+    await start();
+    const needed = join(folder, 'needed');
+    await rig.add('witness', witness('person', undefined, { NEEDS: needed }));
+    await rig.becomes('witness', 'unavailable');
+    expect(await rig.gauge('witness')).toBe(0);
+    await writeFile(needed, '');
+    await rig.becomes('witness', 'available');
+    expect(await rig.gauge('witness')).toBe(3);
   });
 
   it('ends for everybody when its server is removed, and is another when its secret is', async () => {

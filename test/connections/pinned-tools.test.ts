@@ -81,6 +81,14 @@ describe.each(platforms)('The tools of a server, once accepted, at $kind', ({ st
       await expect.poll(() => one.offered('reported')).toContain('last');
       expect(one.warnings(CHANGED).map(({ count }) => count)).toEqual([5, 6]);
     });
+    await rig.accept('reported', ['new']);
+    await all(one => expect.poll(() => one.warnings(CHANGED).at(-1)?.count).toBe(5));
+    await rig.accept('reported');
+    await all(one => expect.poll(() => Object.values(changesOf(one, 'reported')).flat()).toEqual([]));
+    // What the server no longer has is forgotten: it would be new again.
+    server.tools = [...server.tools, tool('gone')];
+    server.announce();
+    await all(one => expect.poll(() => changesOf(one, 'reported').gone).toEqual(changes.new));
     const say = await rig.talker('reported', { go: { toolName: 'new', toolArguments: { mark: 'used' } } });
     expect(await say('go')).toEqual({ go: 'used' });
   });

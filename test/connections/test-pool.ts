@@ -8,7 +8,7 @@ import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createSafeFetch } from '../../packages/server/src/kernel/safe-fetch.ts';
 
-const quiet: Logger = {
+export const quiet: Logger = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,

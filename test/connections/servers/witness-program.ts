@@ -1,13 +1,15 @@
 /**
  * An MCP server as a program that keeps what it is told in its memory and nowhere else: `witness-program.ts [deaf | dying | stubborn]`. `keep` adds a text to
  * what it has, `recall` answers all of it, `pid` answers the process. A deaf one never answers, a dying one ends with its last words, a stubborn one ends for nobody.
+ * Each start is a line in the file of `STARTS`; without the file of `NEEDS` it ends at once.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [kind] = process.argv.slice(2);
-const { STARTS } = process.env;
+const { STARTS, NEEDS } = process.env;
 if (STARTS) appendFileSync(STARTS, `${process.pid}\n`);
+if (NEEDS && !existsSync(NEEDS)) process.exit(3);
 if (kind === 'dying') {
   process.stderr.write('Error: the database is locked\n    at open (db.js:1:1)\n');
   process.exit(7);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { acceptTools, listAcceptedTools } from '../../store/tables/servers.ts';
+import { acceptTools, deleteAcceptedTools, listAcceptedTools } from '../../store/tables/servers.ts';
 import { digestOf, snapshotOf, type ToolSnapshot } from '../tool/pinned-tools.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
 import { formatServerRef, type ServerRef } from './definition.ts';
@@ -13,8 +13,12 @@ export interface AcceptedTools {
   read(ref: ServerRef): Promise<void>;
   /** Who adds a server accepts what it offers then: takes these tools for accepted where nothing was before, on whichever node. */
   first(ref: ServerRef, tools: readonly RemoteTool[]): Promise<void>;
-  /** Takes tools for accepted as they are, in the place of what was accepted under their names before. */
-  accept(ref: ServerRef, tools: readonly RemoteTool[], by: string): Promise<void>;
+  /** Takes tools for accepted as they are, in the place of what was accepted under their names before, or of all that was where these are all. */
+  accept(
+    ref: ServerRef,
+    tools: readonly RemoteTool[],
+    options: { readonly by: string; readonly areAll: boolean },
+  ): Promise<void>;
   forget(ref: ServerRef): void;
 }
 
@@ -65,7 +69,8 @@ export function createAcceptedTools({
   async function write(
     ref: ServerRef,
     tools: readonly RemoteTool[],
-    { by, onlyFirst }: { readonly by: string; readonly onlyFirst: boolean },
+    by: string,
+    replaces: 'all' | 'same' | 'nothing',
   ): Promise<void> {
     const acceptedAt = clock.now();
     const rows = tools.map(tool => {
@@ -73,8 +78,9 @@ export function createAcceptedTools({
       return { tool: tool.name, digest: digestOf(snapshot), snapshot, acceptedBy: by, acceptedAt };
     });
     await store.commit(async db => {
-      if (onlyFirst && (await listAcceptedTools(db, placeOf(ref))).length > 0) return;
-      await acceptTools(db, placeOf(ref), rows, { replace: !onlyFirst });
+      if (replaces === 'nothing' && (await listAcceptedTools(db, placeOf(ref))).length > 0) return;
+      if (replaces === 'all') await deleteAcceptedTools(db, placeOf(ref));
+      await acceptTools(db, placeOf(ref), rows, { replace: replaces !== 'nothing' });
     });
     await read(ref);
   }
@@ -84,10 +90,12 @@ export function createAcceptedTools({
     read,
     async first(ref, tools) {
       const key = formatServerRef(ref);
-      if (tools.length > 0 && !begun.has(key)) await write(ref, tools, { by: FIRST_LIST, onlyFirst: true });
+      if (tools.length > 0 && !begun.has(key)) await write(ref, tools, FIRST_LIST, 'nothing');
       else if (!known.has(key)) await read(ref);
     },
-    accept: (ref, tools, by) => write(ref, tools, { by, onlyFirst: false }),
+    accept: (ref, tools, { by, areAll }) =>
+      // Where nothing is accepted, whatever comes next would be a first list.
+      write(ref, tools, by, areAll && tools.length > 0 ? 'all' : 'same'),
     forget(ref) {
       for (const kept of [known, reads, begun]) kept.delete(formatServerRef(ref));
     },

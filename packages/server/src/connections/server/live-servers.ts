@@ -22,6 +22,8 @@ import { answerOf, healthOf, toolsOf } from './shown-server.ts';
 const STARTS_AT_ONCE = 8;
 /** When the store is asked again what was accepted. */
 const READ_AGAIN_MS = 5_000;
+/** Between two looks that nobody asked for. */
+const MIN_PAUSE_MS = 500;
 /** Names of tools in a line of the log. */
 const MAX_LOGGED = 20;
 const NO_TOOLS: ServerView['offered'] = new Map();
@@ -50,7 +52,7 @@ interface Live {
 
 /** Keeps the registered servers connected, and knows how they are. */
 export function createLiveServers(deps: {
-  readonly registry: Registry;
+  readonly registry: Pick<Registry, 'list' | 'subscribe'>;
   readonly calls: OutboundCalls;
   readonly accepted: AcceptedTools;
   readonly pool: Pick<Pool, 'retire' | 'stderrOf'>;
@@ -102,7 +104,7 @@ export function createLiveServers(deps: {
       const connection = await calls.connection(live.definition, NOBODY);
       if (!isLatest()) return;
       live.problem = undefined;
-      follow(live, connection);
+      follow(live, connection, isLatest);
     } catch (thrown) {
       if (isLatest()) failed(live, thrown, isLatest);
     }
@@ -122,28 +124,32 @@ export function createLiveServers(deps: {
   }
 
   function lookAgain(live: Live, isLatest: () => boolean, afterMs: number): void {
-    clock.sleep(afterMs, closed.signal).then(
+    clock.sleep(Math.max(afterMs, MIN_PAUSE_MS), closed.signal).then(
       () => isLatest() && look(live),
       () => undefined,
     );
   }
 
-  function follow(live: Live, connection: Connection): void {
+  function follow(live: Live, connection: Connection, isLatest: () => boolean): void {
     if (live.connection !== connection) {
       unfollow(live, connection);
       live.connection = connection;
       live.unsubscribe = connection.subscribe(() => changed(live));
-      if (live.definition.transport.kind === 'http') connection.keep();
-      else void start(() => startProgram(live, connection));
     }
+    if (live.definition.transport.kind === 'http') connection.keep();
+    else if (!connection.facts && !connection.kept) void startProgram(live, connection, isLatest);
     changed(live);
   }
 
   /** A process of one person or one conversation ends when nobody needs it; this one shows whether it starts, and what its tools are. */
-  async function startProgram(live: Live, connection: Connection): Promise<void> {
+  async function startProgram(live: Live, connection: Connection, isLatest: () => boolean): Promise<void> {
+    const isStarted = await start(() => connection.ready()).then(
+      () => true,
+      () => false,
+    );
     if (live.connection !== connection) return;
-    await connection.ready().catch(() => undefined);
     if (!isForOne(live.definition)) connection.keep();
+    else if (!isStarted) lookAgain(live, isLatest, (connection.trouble?.retryAt ?? 0) - clock.now());
   }
 
   function unfollow(live: Live, successor?: Connection): void {
@@ -298,7 +304,7 @@ export function createLiveServers(deps: {
           'conflict',
           `The tool "${other.name}" of ${formatServerRef(ref)} is no longer what was looked at; look again.`,
         );
-      await accepted.accept(ref, chosen, by);
+      await accepted.accept(ref, chosen, { by, areAll: tools === undefined });
       changed(live);
       return chosen.map(({ name }) => name);
     },

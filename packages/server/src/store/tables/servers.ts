@@ -168,7 +168,7 @@ export async function acceptTools(
 /** Fewer than a statement may have values, on both engines. */
 const ROWS_AT_ONCE = 1_000;
 
-async function deleteAcceptedTools(db: Db, { instance, name }: Of): Promise<void> {
+export async function deleteAcceptedTools(db: Db, { instance, name }: Of): Promise<void> {
   await db.deleteFrom('accepted_tools').where('instance', '=', instance).where('server', '=', name).execute();
 }
 
