@@ -46,6 +46,18 @@ describe.each(platforms)('what a call came to at $kind', ({ start }) => {
     const said = (conversation: Conversation, message: string) =>
       client.call('talk_to_agent', { ...conversation, message });
 
+    it('is about the first of two tools of one name, and the log says so once (EX-05)', async () => {
+      for (const _ of [1, 2]) expect(await made({ toolName: 'echo' })).toEqual({ answer: { received: {} } });
+      const about = platform
+        .logLines()
+        .filter(({ message }) => message === 'Tools of an MCP server are not used')
+        .map(({ level, tools }) => ({ level, tools }));
+      expect(new Set(about.map(line => JSON.stringify(line)))).toEqual(
+        new Set([JSON.stringify({ level: 'warn', tools: ['echo: An earlier tool has the same name.'] })]),
+      );
+      expect(about.length).toBeLessThanOrEqual(2);
+    });
+
     it('has arguments with templates at any depth, and values as they are', async () => {
       const { answer } = await made({
         toolName: 'echo',

@@ -3,6 +3,7 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { npmServer } from '../connections/servers/npm-server.ts';
 import { toolCallingAgent } from './calling-agent.ts';
+import { conversationWith, heardOf } from './talk.ts';
 
 const REF = { scope: 'default', name: 'everything' };
 
@@ -59,6 +60,20 @@ describe('rules reach registered servers', () => {
     expect(platform.logLines()).toContainEqual(
       expect.objectContaining({ level: 'warn', agentId, message: warning }),
     );
+  });
+
+  it('as far as the document lets them', async () => {
+    const narrow = await conversationWith(client, {
+      mcpServerUrl: 'patchbay:servers/default/everything',
+      toolsWhitelist: ['echo', 'get-sum'],
+      toolsBlacklist: ['echo'],
+      mcpCalls: [
+        { name: 'echo', toolName: 'echo', toolArguments: { message: 'x' } },
+        { name: 'sum', toolName: 'get-sum', toolArguments: { a: 1, b: 2 } },
+      ],
+    });
+    expect(await heardOf(client, narrow, 'echo')).toMatchObject({ answerError: { code: 'TOOL_NOT_FOUND' } });
+    expect(await heardOf(client, narrow, 'sum')).toEqual({ answer: 'The sum of 1 and 2 is 3.' });
   });
 
   it('and people see how they are, and what they offer', async () => {

@@ -149,10 +149,13 @@ export async function startToolServer(
         };
       case 'tools/list':
         return {
-          tools: Object.entries(tools).map(([name, { answer: _, error: __, ...about }]) => ({
-            ...{ name, inputSchema: { type: 'object' } },
-            ...about,
-          })),
+          // The last one has the name of the first.
+          tools: [...Object.entries(tools), ['echo', {}] as const].map(
+            ([name, { answer: _, error: __, ...about }]: readonly [string, Tool]) => ({
+              ...{ name, inputSchema: { type: 'object' } },
+              ...about,
+            }),
+          ),
           ...(era === 'modern' && { ttlMs: 0, cacheScope: 'private', resultType: 'complete' }),
         };
       case 'tools/call': {

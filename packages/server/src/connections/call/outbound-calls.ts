@@ -17,6 +17,9 @@ import type { Reachable } from './resolve.ts';
 import { runCall } from './run-call.ts';
 import { callSteps } from './steps.ts';
 
+/** Tools in one line of the log. */
+const MAX_LOGGED = 20;
+
 /** Scope of the servers that documents of agents name by their address. No instance can be called so. */
 export const MCPCALLS_SCOPE = '_mcpcalls';
 
@@ -52,6 +55,8 @@ export function createOutboundCalls(deps: {
   const viewOf = createViews();
   /** By turn and connection: the lists that the turn goes by (W-21). */
   const turns = new WeakMap<object, Map<Connection, ToolList>>();
+  /** What was said of tools that are not used. */
+  const unused = new WeakMap<Connection, string>();
   /** What the definitions of documents stood for last. */
   const literal = new WeakMap<ServerDefinition, Connection>();
 
@@ -118,7 +123,23 @@ export function createOutboundCalls(deps: {
         }),
       );
     }
-    return toolListOf(server, from)!;
+    const list = toolListOf(server, from)!;
+    warnOfUnused(server, from, viewOf(server, list).quarantined);
+    return list;
+  }
+
+  /** Said once, until it is about other tools. */
+  function warnOfUnused(
+    { ref }: ServerDefinition,
+    from: Connection,
+    quarantined: ServerView['quarantined'],
+  ): void {
+    const tools = quarantined.slice(0, MAX_LOGGED).map(({ name, reason }) => `${name}: ${reason}`);
+    const said = JSON.stringify(tools);
+    if (said === (unused.get(from) ?? '[]')) return;
+    unused.set(from, said);
+    if (tools.length > 0)
+      logger.warn('Tools of an MCP server are not used', { server: formatServerRef(ref), tools });
   }
 
   /** Calls of one turn go by the list that the first of them has found. */
