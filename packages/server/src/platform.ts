@@ -224,10 +224,10 @@ export async function createPlatform(
     random,
     logger: part('connections'),
     version,
-    startProgram: async endpoint =>
+    startProgram: async (endpoint, server) =>
       createStdioTransport({
         ...{ ...endpoint, host: programs, clock },
-        logger: part('programs'),
+        logger: part('programs').child({ server }),
         inherited: options.programEnvironment,
       }),
   });

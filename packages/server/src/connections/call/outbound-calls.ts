@@ -77,6 +77,7 @@ export function createOutboundCalls(deps: {
     const { scope } = now.ref;
     const connection = pool.connection({
       ...{ endpoint, scrub, scope, connectTimeoutMs: now.connectTimeoutMs },
+      name: formatServerRef(now.ref),
       owner: ownerOf(now, callFor),
       // Looked up each time: the configuration may have another one by then.
       check: endpoint.kind === 'http' ? () => checkAddress(scope, endpoint.url) : undefined,

@@ -26,6 +26,8 @@ const MAX_CAUSES = 8;
 
 export interface ConnectRequest {
   readonly endpoint: Endpoint;
+  /** The server as the log names it, for whoever asks first; its address or command unless given. */
+  readonly name?: string | undefined;
   /** Whose it is: an instance of the registry, or whoever declares servers; each checks by itself. */
   readonly scope: string;
   /** The person or conversation it is for, where it is not everybody's, and the server it is to, by name. */
@@ -55,9 +57,10 @@ export interface Pool {
 
 export interface PoolOptions {
   readonly fetch: SafeFetch;
-  /** Runs a program, with what it wrote to its standard error last. */
+  /** Runs a program, with what it wrote to its standard error last; the log names its server so. */
   readonly startProgram: (
     endpoint: StdioEndpoint,
+    name: string,
   ) => Promise<Transport & { readonly stderr: readonly string[] }>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -80,11 +83,13 @@ export function createPool(options: PoolOptions): Pool {
   const { clock, random, logger } = options;
   const eras = createEraMemory(clock);
   const programs = new Map<string, { readonly stderr: readonly string[] }>();
+  /** As the log names the servers of the entries. */
+  const names = new Map<string, string>();
   const open = createOpener({
     ...options,
     eras,
     async startProgram(endpoint, key) {
-      const program = await options.startProgram(endpoint);
+      const program = await options.startProgram(endpoint, names.get(key) ?? shownEndpoint(endpoint));
       programs.set(key, program);
       return program;
     },
@@ -103,9 +108,11 @@ export function createPool(options: PoolOptions): Pool {
 
   function make(key: string, request: ConnectRequest): Entry {
     const { endpoint, owner, connectTimeoutMs, credential, check, scrub } = request;
+    const name = request.name ?? shownEndpoint(endpoint);
+    names.set(key, name);
     const connection = createConnection({
       ...{ clock, random, connectTimeoutMs },
-      logger: logger.child({ server: shownEndpoint(endpoint) }),
+      logger: logger.child({ server: name, at: shownEndpoint(endpoint) }),
       hasHeaders: endpoint.kind === 'http',
       async open(hooks) {
         if (check) await orAborted(check(), hooks.signal);
@@ -144,6 +151,7 @@ export function createPool(options: PoolOptions): Pool {
   async function forget({ key, connection }: Entry): Promise<void> {
     entries.delete(key);
     programs.delete(key);
+    names.delete(key);
     retired.add(connection);
     await connection.retire();
     retired.delete(connection);
