@@ -154,7 +154,7 @@ describe('patchbay servers', () => {
     await writeFile(join(folder, '.mcp.json'), file);
     const env = { MY_TOKEN: canary.value };
     const unasked = await patchbay(['servers', 'import', '.mcp.json'], { env });
-    expect(unasked).toMatchObject({ exitCode: 2, err: expect.stringContaining('give --yes') });
+    expect(unasked).toMatchObject({ exitCode: 2, err: expect.stringContaining('Give --yes') });
     const imported = await patchbay(['servers', 'import', '.mcp.json', '--yes'], { env });
     expect(imported).toMatchObject({ exitCode: 1, out: 'Added Every-Thing.\nAdded noting.\n' });
     expect(imported.err).toContain(

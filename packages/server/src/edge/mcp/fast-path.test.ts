@@ -249,6 +249,20 @@ describe('the fast path', () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
+  it('learns nothing from a notification, whose form nobody has looked at', async () => {
+    const wrong = { ...STATELESS, 'io.modelcontextprotocol/clientInfo': { name: 6 } };
+    const list = (id: number | undefined): Sent => ({
+      body: { jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: wrong } },
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/list',
+      },
+    });
+    expect((await ask(fast, list(undefined))).status).toBe(202);
+    expect((await ask(fast, list(1))).status).toBe(400);
+  });
+
   it('knows the form of a stateless client from its second request on', async () => {
     const meta = { ...STATELESS, 'io.modelcontextprotocol/clientInfo': { name: 'newcomer', version: '2' } };
     const sent = {

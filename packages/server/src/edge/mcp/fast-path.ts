@@ -170,7 +170,8 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
 
     learn(message, response) {
       // Of these two the SDK refuses a wrong envelope by status; a call may answer an error on its stream with 200.
-      const { method } = message as { method?: unknown };
+      // A message without an id is a notification, which it takes without looking at the envelope.
+      const method = asRegular(message)?.method;
       if (!response.ok || (method !== 'server/discover' && method !== 'tools/list')) return;
       const envelope = envelopeOf(message);
       if (envelope === undefined || envelope.length > MAX_ENVELOPE_LENGTH || envelopes.has(envelope)) return;
