@@ -1,5 +1,6 @@
 import { closestName } from '../kernel/closest-name.ts';
 import { PlatformError } from '../kernel/errors.ts';
+import { isObject } from '../kernel/json.ts';
 
 /** What a configuration file says of MCP servers. Which options a server has is not looked at here. */
 export type ServerSections = Readonly<Record<string, InstanceSection>>;
@@ -60,10 +61,6 @@ export function readServerSections(
   }
   if (problems.length > 0) throw new PlatformError('invalid', problems.join('\n'), { details: { problems } });
   return sections;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCheck(value: unknown): value is (url: string) => unknown {

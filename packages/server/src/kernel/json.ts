@@ -175,3 +175,8 @@ export function canonicalJson(value: unknown): string {
   }
   return `{${members.join(',')}}`;
 }
+
+/** Is it an object as JSON has them: no list, and not nothing? */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

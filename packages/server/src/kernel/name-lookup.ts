@@ -1,3 +1,5 @@
+import { createQueue } from './queue.ts';
+
 export type NameLookup = (name: string) => Promise<readonly string[]>;
 
 const MAX_REMEMBERED = 10_000;
@@ -8,7 +10,7 @@ const MAX_REMEMBERED = 10_000;
  * kept: each connection asks anew.
  */
 export function createNameLookup(lookup: NameLookup): NameLookup {
-  const lanes = { found: createLane(1), lost: createLane(1), unknown: createLane(2) };
+  const lanes = { found: createQueue(1), lost: createQueue(1), unknown: createQueue(2) };
   const last = new Map<string, 'found' | 'lost'>();
   const asked = new Map<string, Promise<readonly string[]>>();
 
@@ -38,22 +40,5 @@ export function createNameLookup(lookup: NameLookup): NameLookup {
       asked.set(name, asking);
     }
     return asking;
-  };
-}
-
-/** Runs so much work at a time, in the order it comes. */
-function createLane(width: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async work => {
-    if (running === width) await new Promise<void>(resolve => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
   };
 }

@@ -1,5 +1,6 @@
+import { isObject } from '../../kernel/json.ts';
 import { SessionError } from '../session/failure.ts';
-import { isObject } from '../tool/json-schema.ts';
+
 import { asText } from '../tool/limit-result.ts';
 import { suspicionsIn } from '../tool/suspicious.ts';
 import { readToolResult, type ToolResult } from '../tool/tool-result.ts';

@@ -4,7 +4,7 @@ import type { Members, Progress } from '../session/wire.ts';
 import { cut } from '../tool/govern-text.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
 import type { ToolResult } from '../tool/tool-result.ts';
-import type { CallRecord, CallResult, FailureKind, Reached, RefusalCode } from './outcome.ts';
+import type { CallRecord, Ended, RefusalCode } from './outcome.ts';
 import type { BridgeTool } from './resource-bridge.ts';
 
 /** Who decided about a call: the rules of an agent, or a person by hand. */
@@ -66,17 +66,6 @@ export interface CallInProgress {
   result?: ToolResult;
   suspicious?: readonly string[];
 }
-
-/** What ends a call before it has passed the table. */
-export type Ended =
-  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
-  | {
-      readonly kind: 'failed';
-      readonly failure: FailureKind;
-      readonly reached: Reached;
-      readonly message: string;
-    }
-  | { readonly kind: 'answered'; readonly result: CallResult };
 
 /**
  * A row of the table of an outbound call (architecture, idea 3). Ends the call, or lets it pass. Rejects with a `SessionError` where the server

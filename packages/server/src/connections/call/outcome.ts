@@ -63,8 +63,8 @@ export interface CallRecord {
   readonly costUsd: number | 'unknown' | undefined;
 }
 
-/** What a call came to, as plain JSON: the journal of a turn keeps it. */
-export type CallOutcome = (
+/** How a call ends. */
+export type Ended =
   | { readonly kind: 'answered'; readonly result: CallResult }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
   | {
@@ -72,5 +72,7 @@ export type CallOutcome = (
       readonly failure: FailureKind;
       readonly reached: Reached;
       readonly message: string;
-    }
-) & { readonly record: CallRecord };
+    };
+
+/** What a call came to, as plain JSON: the journal of a turn keeps it. */
+export type CallOutcome = Ended & { readonly record: CallRecord };

@@ -1,10 +1,11 @@
+import { isObject } from '../../kernel/json.ts';
 import type { ServerDefinition } from '../server/definition.ts';
 import type { CallRequest } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
 import type { Members } from '../session/wire.ts';
 import { formatBytes } from '../tool/describe-part.ts';
 import { cut, governText } from '../tool/govern-text.ts';
-import { isObject } from '../tool/json-schema.ts';
+
 import type { RemoteTool } from '../tool/remote-tool.ts';
 
 /** Sends a request of the call that uses the bridge. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type CallCost, formatServerRef } from '../server/definition.ts';
 import { SessionError } from '../session/failure.ts';
-import type { CallInProgress, CallStep, Ended, OutboundCall } from './outbound-call.ts';
-import type { CallOutcome, CallRecord } from './outcome.ts';
+import type { CallInProgress, CallStep, OutboundCall } from './outbound-call.ts';
+import type { CallOutcome, CallRecord, Ended } from './outcome.ts';
 
 /** Told of a call, however it ends, and of why it has no answer. */
 export type OnCall = (record: CallRecord, reason: string | undefined) => void;

@@ -1,4 +1,5 @@
-import { createResolver, isObject, type JsonSchema } from '../tool/json-schema.ts';
+import { isObject } from '../../kernel/json.ts';
+import { createResolver, type JsonSchema } from '../tool/json-schema.ts';
 
 /** Schemas that are looked at for one value. */
 const MAX_ALTERNATIVES = 50;

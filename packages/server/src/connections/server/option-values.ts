@@ -94,7 +94,3 @@ function unknownOption(name: string, known: readonly string[]): string {
 export function shownName(name: string): string {
   return /^[\w$.-]{1,60}$/.test(name) ? name : JSON.stringify(name.slice(0, 60));
 }
-
-export function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

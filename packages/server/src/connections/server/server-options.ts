@@ -1,17 +1,9 @@
 import { z } from 'zod';
 import { PlatformError } from '../../kernel/errors.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { ServerDefinition, ServerRef } from './definition.ts';
 import { frozen } from './frozen.ts';
-import {
-  choice,
-  isObject,
-  MAX_MEMBERS,
-  parse,
-  shownName,
-  text,
-  trueOrFalse,
-  withOwnNames,
-} from './option-values.ts';
+import { choice, MAX_MEMBERS, parse, shownName, text, trueOrFalse, withOwnNames } from './option-values.ts';
 import { isTransportOption, readTransport, TRANSPORT_OPTIONS } from './transport-options.ts';
 import type { TextChecks } from './transport-texts.ts';
 

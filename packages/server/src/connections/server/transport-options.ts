@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { isObject } from '../../kernel/json.ts';
 import type { ServerTransport } from './definition.ts';
 import {
   choice,
-  isObject,
   MAX_MEMBERS,
   parse,
   type Say,

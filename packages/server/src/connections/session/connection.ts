@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { mirroredArguments } from '../tool/mirrored-arguments.ts';
 import { backoffMs } from './backoff.ts';
@@ -9,7 +10,7 @@ import { listTools } from './list-tools.ts';
 import type { ServerFacts, Session } from './session.ts';
 import { orAborted, timeLimit } from './time-limit.ts';
 import { type ToolWatch, watchTools } from './watch-tools.ts';
-import { isMembers, type Members, type Progress } from './wire.ts';
+import type { Members, Progress } from './wire.ts';
 
 /** Failures that count as one trouble of the server, and how many of them are too many (EX-04). */
 const TROUBLE_MS = 60_000;
@@ -383,15 +384,15 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** What the list says that the tool takes; of two tools with one name the first counts. */
   function schemaOf(name: unknown): Members | undefined {
     if (listed && schemas?.listed !== listed) {
-      const tools = listed.filter(isMembers).toReversed();
+      const tools = listed.filter(isObject).toReversed();
       schemas = { listed, byName: new Map(tools.map(tool => [tool.name, tool.inputSchema])) };
     }
     const schema = schemas?.byName.get(name);
-    return isMembers(schema) ? schema : undefined;
+    return isObject(schema) ? schema : undefined;
   }
 
   function headersOf(open: Open, { method, params, headers }: CallRequest): CallRequest['headers'] {
-    if (method !== 'tools/call' || !mirrors(open) || !isMembers(params.arguments)) return headers;
+    if (method !== 'tools/call' || !mirrors(open) || !isObject(params.arguments)) return headers;
     const schema = schemaOf(params.name);
     const mirrored = schema ? Object.entries(mirroredArguments(schema, params.arguments)) : [];
     if (mirrored.length === 0) return headers;
@@ -531,6 +532,6 @@ function isHeaderMismatch({ code, status }: SessionError): boolean {
 
 /** Whoever refuses a version says which there are; without that the code is one of the server's own. */
 function refusesVersion({ code, cause }: SessionError): boolean {
-  if (code !== UNSUPPORTED_VERSION || !isMembers(cause)) return false;
+  if (code !== UNSUPPORTED_VERSION || !isObject(cause)) return false;
   return Array.isArray(cause.supported);
 }

@@ -1,4 +1,5 @@
-import { type Answerer, isMembers, type Members } from './wire.ts';
+import { isObject } from '../../kernel/json.ts';
+import type { Answerer, Members } from './wire.ts';
 
 /** Puts into an accepted form what the server gave as default and the answer leaves out (SEP-1034). */
 export function fillingInDefaults(answer: Answerer): Answerer {
@@ -24,5 +25,5 @@ function defaultsOf(schema: unknown): Members {
 }
 
 function membersOf(value: unknown): Members {
-  return isMembers(value) ? value : {};
+  return isObject(value) ? value : {};
 }

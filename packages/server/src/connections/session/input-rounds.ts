@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { isObject } from '../../kernel/json.ts';
 import { SessionError } from './failure.ts';
-import { type Answerer, isMembers, type Members, type RequestOptions } from './wire.ts';
+import type { Answerer, Members, RequestOptions } from './wire.ts';
 
 /** Requests that a server of the stateless era may answer with questions (2026-07-28, Multi Round-Trip Requests). */
 const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read']);
@@ -49,7 +50,7 @@ async function answersTo({ inputRequests, requestState }: Members, answer: Answe
     throw unsupported('its state is no text');
   const state = requestState === undefined ? {} : { requestState };
   if (inputRequests === undefined) return state;
-  if (!isMembers(inputRequests)) throw unsupported('its questions are no object');
+  if (!isObject(inputRequests)) throw unsupported('its questions are no object');
   const questions = Object.entries(inputRequests);
   if (questions.length > MAX_QUESTIONS)
     throw unsupported(`it asked more than ${MAX_QUESTIONS} questions at once`);
@@ -60,11 +61,11 @@ async function answersTo({ inputRequests, requestState }: Members, answer: Answe
 }
 
 async function answerTo(question: unknown, answer: Answerer): Promise<Members> {
-  if (!isMembers(question) || typeof question.method !== 'string')
+  if (!isObject(question) || typeof question.method !== 'string')
     throw unsupported('its question is no request');
   const { method, params } = question;
   try {
-    return await answer(method, isMembers(params) ? params : {});
+    return await answer(method, isObject(params) ? params : {});
   } catch (cause) {
     throw unsupported(`it asked for ${method.slice(0, 100)}, which nobody answers`, cause);
   }

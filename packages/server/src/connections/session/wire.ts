@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
+import { isObject } from '../../kernel/json.ts';
 import { SessionError, sessionError } from './failure.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
 
@@ -190,10 +191,10 @@ export class Wire {
   }
 
   private receive(message: unknown): void {
-    if (!isMembers(message)) return;
+    if (!isObject(message)) return;
     const { id, method } = message;
     if (typeof method === 'string') {
-      const params = isMembers(message.params) ? message.params : {};
+      const params = isObject(message.params) ? message.params : {};
       if (id !== undefined) void this.answerTo(id, method, params);
       else if (method === 'notifications/progress') this.progress(params);
       else this.options.onNotification(method, params);
@@ -202,8 +203,8 @@ export class Wire {
     // A number sent as a text is another id, and not ours.
     const pending = typeof id === 'number' ? this.pending.get(id) : undefined;
     if (!pending) return;
-    if (isMembers(message.error)) pending.reject(rpcFailure(message.error));
-    else if (isMembers(message.result)) pending.resolve(message.result);
+    if (isObject(message.error)) pending.reject(rpcFailure(message.error));
+    else if (isObject(message.result)) pending.resolve(message.result);
     else
       pending.reject(
         new SessionError('PROTOCOL_ERROR', 'yes', 'its answer has neither a result nor an error'),
@@ -261,10 +262,6 @@ export const answerPingOnly: Answerer = async method => {
   if (method === 'ping') return {};
   throw new RpcRefusal(METHOD_NOT_FOUND, 'this client has no such method');
 };
-
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isGivenUp(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true || (error instanceof SessionError && error.kind === 'TIMEOUT');

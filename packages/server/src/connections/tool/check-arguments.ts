@@ -1,7 +1,7 @@
-import { canonicalJson } from '../../kernel/json.ts';
+import { canonicalJson, isObject } from '../../kernel/json.ts';
 import { pathText } from '../../kernel/path-text.ts';
 import { cut } from './govern-text.ts';
-import { createResolver, isObject, type JsonSchema, type ResolveReference } from './json-schema.ts';
+import { createResolver, type JsonSchema, type ResolveReference } from './json-schema.ts';
 
 /** Why arguments are not what a schema takes. Names no argument's value: it may be a secret. */
 export interface Mismatch {

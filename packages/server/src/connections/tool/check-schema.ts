@@ -1,6 +1,6 @@
+import { isObject } from '../../kernel/json.ts';
 import {
   createResolver,
-  isObject,
   isWellShaped,
   type JsonSchema,
   type ResolveReference,

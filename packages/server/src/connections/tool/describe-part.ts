@@ -1,5 +1,5 @@
+import { isObject } from '../../kernel/json.ts';
 import { withoutHidden } from './hidden-text.ts';
-import { isObject } from './json-schema.ts';
 
 /** A part of a result: a text, a line about what is no text, or a resource with both. */
 export interface ResultPart {

@@ -1,7 +1,6 @@
-import { canonicalJson } from '../../kernel/json.ts';
+import { canonicalJson, isObject } from '../../kernel/json.ts';
 import { cut } from './govern-text.ts';
 import { withHiddenShown } from './hidden-text.ts';
-import { isObject } from './json-schema.ts';
 
 /** One place where two values differ. Texts are for people: what cannot be seen is spelled out, and long ones are cut. */
 export interface Difference {

@@ -1,5 +1,6 @@
+import { isObject } from '../../kernel/json.ts';
 import type { ExpectedTool } from '../server/definition.ts';
-import { createResolver, isObject, type JsonSchema, subschemasOf } from './json-schema.ts';
+import { createResolver, type JsonSchema, subschemasOf } from './json-schema.ts';
 import type { RemoteTool } from './remote-tool.ts';
 
 /**

@@ -1,5 +1,6 @@
+import { isObject } from '../../kernel/json.ts';
 import { governDescription } from './govern-text.ts';
-import { isObject, type JsonSchema, type ResolveReference } from './json-schema.ts';
+import type { JsonSchema, ResolveReference } from './json-schema.ts';
 
 /** What a schema says of one value, with everything that applies to the same value merged into it. Members are filled while it is read. */
 export interface FlatSchema {

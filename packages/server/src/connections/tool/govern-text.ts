@@ -1,6 +1,7 @@
+import { isObject } from '../../kernel/json.ts';
 import { INSTRUCTION, ROLE_MARK, TERMINAL_SEQUENCE } from './directive-text.ts';
 import { withoutHidden } from './hidden-text.ts';
-import { isObject, mapSubschemas } from './json-schema.ts';
+import { mapSubschemas } from './json-schema.ts';
 import type { RemoteTool } from './remote-tool.ts';
 
 const MAX_DESCRIPTION = 1024;

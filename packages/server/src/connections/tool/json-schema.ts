@@ -1,9 +1,6 @@
+import { isObject } from '../../kernel/json.ts';
 /** A JSON Schema as a server sent it. `true` and `false` are schemas too, and have no members. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A part of a schema that is a schema itself, or ought to be one. */
 export interface Subschema {

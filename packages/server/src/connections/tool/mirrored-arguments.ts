@@ -1,4 +1,5 @@
-import { isObject, type JsonSchema, subschemasOf } from './json-schema.ts';
+import { isObject } from '../../kernel/json.ts';
+import { type JsonSchema, subschemasOf } from './json-schema.ts';
 
 /** A property with this keyword goes out as the header `Mcp-Param-<value>` too (mcp.md 1.2). */
 const KEYWORD = 'x-mcp-header';

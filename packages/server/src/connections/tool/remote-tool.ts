@@ -1,6 +1,7 @@
+import { isObject } from '../../kernel/json.ts';
 import { whyNoSchema, whyNotKept } from './check-schema.ts';
 import { withHiddenShown, withoutHidden } from './hidden-text.ts';
-import { isObject, type JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { isStorable } from './json-value.ts';
 import { brokenHeaderRule } from './mirrored-arguments.ts';
 

@@ -1,7 +1,7 @@
-import { parseJson } from '../../kernel/json.ts';
+import { isObject, parseJson } from '../../kernel/json.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 import { describePart, type ResultPart } from './describe-part.ts';
-import { isObject } from './json-schema.ts';
+
 import { faultIn, storable, storableValue } from './json-value.ts';
 
 /** What a call came to, as plain JSON. All of it is the server's word and untrusted. */

@@ -1,9 +1,10 @@
 import { isSpecType, ProtocolError, SERVER_INFO_META_KEY, type Tool } from '@modelcontextprotocol/server';
+import { isObject } from '../../kernel/json.ts';
 import type { Cancellation } from './cancellations.ts';
 import type { Caller, Era, McpDoor, PreparedCall } from './door.ts';
 import { answerFailure, prepareCall } from './exchange.ts';
 import { acceptsStream, carriesStatelessHeaders } from './headers.ts';
-import { isObject, type JsonRpcError } from './json-rpc.ts';
+import type { JsonRpcError } from './json-rpc.ts';
 import { resourceMethods } from './resources.ts';
 import { eventStream } from './stream.ts';
 

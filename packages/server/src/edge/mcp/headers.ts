@@ -1,6 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import { isObject } from '../../kernel/json.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import { isObject } from './json-rpc.ts';
 
 /** Revisions with a handshake, oldest first. */
 export const OLDER_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];

@@ -1,4 +1,5 @@
 import type { PlatformError } from '../../kernel/errors.ts';
+import { isObject } from '../../kernel/json.ts';
 
 export type JsonRpcId = string | number | null;
 
@@ -33,8 +34,4 @@ export function idOf(message: unknown): JsonRpcId {
   if (!isObject(message)) return null;
   const id = message.id;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,12 +8,13 @@ import {
 import { signSessionId, verifySessionId } from '../../auth/session/session-id.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Caller, McpDoor } from './door.ts';
 import { answer, type Exchange, prepareCall } from './exchange.ts';
 import type { FastPath } from './fast-path.ts';
 import { ASSUMED_REVISION, acceptsStream, OLDER_REVISIONS, withAcceptOfBoth } from './headers.ts';
-import { idOf, isObject, jsonRpcErrorResponse } from './json-rpc.ts';
+import { idOf, jsonRpcErrorResponse } from './json-rpc.ts';
 import { buildServer } from './server.ts';
 
 const REVISION_WITH_BATCHES = '2025-03-26';

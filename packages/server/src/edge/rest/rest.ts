@@ -3,13 +3,14 @@ import { publishedInput, sendsBody } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { Hono } from 'hono';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
+import { isObject } from '../../kernel/json.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { type CallStream, plainCall } from '../../operations/bind.ts';
 import type { Operations } from '../../operations/invoke.ts';
 import type { CallRate } from '../agent-mcp/call-rate.ts';
 import { readJsonBody } from '../http/body.ts';
 import type { RequestScope, ScopedEnv } from '../http/request-scope.ts';
-import { isObject } from '../mcp/json-rpc.ts';
+
 import { createFrameStream } from './event-stream.ts';
 
 /** Who is asking, as the route's surface wants it; rejects with `unauthenticated`. */

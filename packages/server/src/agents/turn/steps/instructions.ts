@@ -5,7 +5,7 @@ import { type DataPath, knownDataPath, readDataPath } from '../../language/data-
 import type { StepTools, TurnMemory } from '../../step/step.ts';
 import type { PlacedText } from './check-templates.ts';
 import { fillJson, HeldValues } from './held-values.ts';
-import type { Sliced } from './in-slices.ts';
+import { inSlices, type Sliced } from './in-slices.ts';
 import type { TemplateCache } from './template.ts';
 import { withValue } from './turn-data.ts';
 
@@ -100,6 +100,15 @@ export async function keepSecrets(
   for (const { name, value } of secrets) {
     memory.setProperty(name, await tools.keepSecret(name, value), 'conversation');
   }
+}
+
+/** Runs instructions, keeps the secrets among what they set, and notes the names. */
+export async function instruct(instructions: readonly Instruction[], turn: InstructionTurn): Promise<void> {
+  if (instructions.length === 0) return;
+  const { memory, tools } = turn;
+  const { names, secrets } = await inSlices(runInstructions(instructions, turn), tools.budget);
+  await keepSecrets(secrets, memory, tools);
+  if (names.length > 0) memory.remember('properties:set', names);
 }
 
 function* valueFor(

@@ -1,7 +1,7 @@
 import { knownDataPath, readDataPath } from '../../../language/data-path.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { inSlices } from '../in-slices.ts';
-import { type Instruction, keepSecrets, runInstructions } from '../instructions.ts';
+import { type Instruction, instruct } from '../instructions.ts';
 import type { TemplateCache } from '../template.ts';
 import { withValue } from '../turn-data.ts';
 import type { Background } from './background.ts';
@@ -179,14 +179,6 @@ async function react(prepared: PreparedCall, turn: CallTurn, outcome: HttpOutcom
   await instruct(instructions, turn);
   const { postResponse } = prepared.call;
   if (postResponse) await inSlices(buildAnswers(postResponse, status, turn), turn.tools.budget);
-}
-
-async function instruct(instructions: readonly Instruction[], turn: CallTurn): Promise<void> {
-  if (instructions.length === 0) return;
-  const { memory, tools } = turn;
-  const { names, secrets } = await inSlices(runInstructions(instructions, turn), tools.budget);
-  await keepSecrets(secrets, memory, tools);
-  if (names.length > 0) memory.remember('properties:set', names);
 }
 
 /** The headers have a name of their own and are always kept; the answer is where the configuration says so. */

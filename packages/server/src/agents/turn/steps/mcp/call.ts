@@ -7,7 +7,7 @@ import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { buildAnswers } from '../http/build-answers.ts';
 import { runsOn } from '../http/runs-on.ts';
 import { inSlices } from '../in-slices.ts';
-import { type Instruction, keepSecrets, runInstructions } from '../instructions.ts';
+import { type Instruction, instruct } from '../instructions.ts';
 import type { TemplateCache } from '../template.ts';
 import { fillArguments, ReferenceInData } from './arguments.ts';
 
@@ -184,14 +184,6 @@ function isAbsent({ code, sent }: CallError): boolean {
 
 function cutError(text: string): string {
   return storable(text.slice(0, MAX_ERROR));
-}
-
-async function instruct(instructions: readonly Instruction[], turn: CallTurn): Promise<void> {
-  if (instructions.length === 0) return;
-  const { memory, tools } = turn;
-  const { names, secrets } = await inSlices(runInstructions(instructions, turn), tools.budget);
-  await keepSecrets(secrets, memory, tools);
-  if (names.length > 0) memory.remember('properties:set', names);
 }
 
 export function failureOf({ name }: McpCall, { message }: CallError): PlatformError {
