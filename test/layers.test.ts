@@ -183,6 +183,7 @@ const A_FILE_IS_SENT_ALONG =
   'a turn gets what it may know of its files as values; whoever asks for the turn has looked them up';
 const A_MEMORY_IS_A_TURNS = 'what is known of a person is read and kept by turns alone';
 const A_CALL_COMES_FROM_OUTSIDE = 'a call is what a surface asks for; nothing below knows surfaces';
+const A_MODEL_IS_ASKED = 'a model is asked by the step of a turn; nothing else needs one';
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
 /** Folders of packages/server/src/agents, from the words of an agent file up to the turn that runs it. */
@@ -194,6 +195,7 @@ const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -204,8 +206,17 @@ const AGENTS: Record<string, LayerRow> = {
       'call delivery': A_CALL_COMES_FROM_OUTSIDE,
     },
   },
+  model: {
+    may: [],
+    never: {
+      lint: LINT_LOOKS,
+      'language document step deployment configuration conversation file memory pause turn trigger call delivery':
+        'a model is asked one thing and answers; what for is known to whoever asks',
+      demo: DEMO_IS_ONE_AGENT,
+    },
+  },
   document: {
-    may: ['language'],
+    may: ['language', 'model'],
     never: {
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -218,7 +229,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   step: {
-    may: [],
+    may: ['model'],
     never: {
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -234,6 +245,7 @@ const AGENTS: Record<string, LayerRow> = {
   deployment: {
     may: ['document', 'step'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -248,6 +260,7 @@ const AGENTS: Record<string, LayerRow> = {
   configuration: {
     may: ['document', 'step', 'deployment'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -262,6 +275,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -274,6 +288,7 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -285,6 +300,7 @@ const AGENTS: Record<string, LayerRow> = {
   memory: {
     may: ['document'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       pause: A_PAUSE_IS_A_WAIT,
       'language step deployment configuration turn trigger':
@@ -298,6 +314,7 @@ const AGENTS: Record<string, LayerRow> = {
   pause: {
     may: ['language', 'document', 'conversation'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'step deployment configuration turn trigger': A_PAUSE_IS_A_WAIT,
@@ -307,7 +324,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   turn: {
-    may: ['language', 'document', 'step', 'deployment', 'conversation', 'memory', 'pause'],
+    may: ['language', 'document', 'step', 'deployment', 'conversation', 'memory', 'pause', 'model'],
     never: {
       lint: LINT_LOOKS,
       configuration: 'a turn runs what is deployed, whoever wrote it',
@@ -320,6 +337,7 @@ const AGENTS: Record<string, LayerRow> = {
   trigger: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -333,6 +351,7 @@ const AGENTS: Record<string, LayerRow> = {
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'file call delivery pause': 'an agent file is text',
@@ -342,6 +361,7 @@ const AGENTS: Record<string, LayerRow> = {
   call: {
     may: ['step', 'file', 'turn'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
       'language document deployment configuration trigger':
@@ -354,6 +374,7 @@ const AGENTS: Record<string, LayerRow> = {
   delivery: {
     may: ['call', 'pause', 'turn'],
     never: {
+      model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       'language document step deployment configuration conversation file memory trigger':
         'what is worked on in the background is a call like any other',
@@ -363,6 +384,7 @@ const AGENTS: Record<string, LayerRow> = {
   lint: {
     may: ['language', 'document', 'step', 'deployment', 'turn'],
     never: {
+      model: A_MODEL_IS_ASKED,
       configuration: 'what is looked at is not changed',
       'conversation pause memory file call trigger delivery': 'what is looked at is not run',
       demo: DEMO_IS_ONE_AGENT,
@@ -387,6 +409,11 @@ const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
     specifier: '@patchbay/server/lint',
     because: 'only `agents lint` reads agent files itself, where no platform runs; see above',
   },
+  ...['anthropic', 'google', 'openai', 'openai-compatible'].map(name => ({
+    from: 'packages/server/src/agents/model/providers.ts',
+    specifier: `@ai-sdk/${name}`,
+    because: 'a platform loads the package of a provider when it first asks one of its models',
+  })),
   {
     from: 'packages/server/src/config/config-script.ts',
     specifier: 'computed',

@@ -1,0 +1,110 @@
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import { isObject } from '../../kernel/json.ts';
+import type { AnswerPart, ModelMessage, ProviderMeta, ToolReply } from './model.ts';
+
+/** Our messages as the packages of the providers take them. Texts lose halves of surrogate pairs, which some providers refuse. */
+export function promptOf(system: string, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  if (system !== '') prompt.push({ role: 'system', content: system.toWellFormed() });
+  for (const message of messages) {
+    const said = messageOf(message);
+    // What is empty is refused by some providers and says nothing to any.
+    if (said.content.length > 0) prompt.push(said);
+  }
+  return prompt;
+}
+
+function messageOf(message: ModelMessage): LanguageModelV4Message {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.text.toWellFormed() }] };
+    case 'assistant':
+      return { role: 'assistant', content: message.parts.filter(saysSomething).map(partOf) };
+    case 'tool':
+      return { role: 'tool', content: message.results.map(replyOf) };
+  }
+}
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
+
+function saysSomething(part: AnswerPart): boolean {
+  // Of a thought that is kept from us there is only the provider's own text.
+  return part.type === 'tool-call' || part.text !== '' || part.meta !== undefined;
+}
+
+function partOf(part: AnswerPart): AssistantPart {
+  const own = part.meta && { providerOptions: optionsOf(part.meta) };
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, text: part.text.toWellFormed(), ...own };
+    case 'tool-call':
+      return {
+        type: 'tool-call',
+        toolCallId: part.callId,
+        toolName: part.name,
+        input: inputOf(part.input),
+        ...own,
+      };
+  }
+}
+
+function replyOf({ callId, name, text, isError }: ToolReply): ToolPart {
+  return {
+    type: 'tool-result',
+    toolCallId: callId,
+    toolName: name,
+    output: { type: isError ? 'error-text' : 'text', value: text.toWellFormed() },
+  };
+}
+
+/** Every provider takes an object here. Of arguments that are none, the model sees the text it wrote. */
+function inputOf(written: string): Record<string, unknown> {
+  const read = readInput(written);
+  return isObject(read) ? read : { malformed_arguments: written.toWellFormed() };
+}
+
+function readInput(written: string): unknown {
+  // So some models call a tool without arguments.
+  if (written.trim() === '') return {};
+  try {
+    return JSON.parse(written);
+  } catch {
+    return undefined;
+  }
+}
+
+/** It came from the provider's package as JSON, and goes back there only. */
+function optionsOf(meta: ProviderMeta): SharedV4ProviderOptions {
+  return meta as SharedV4ProviderOptions;
+}
+
+/** Characters for a token, where no tokenizer is at hand (platform.md 3.7). */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** About how many tokens the messages are. */
+export function estimateTokens(messages: readonly ModelMessage[]): number {
+  let characters = 0;
+  for (const message of messages) characters += lengthOf(message);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+function lengthOf(message: ModelMessage): number {
+  switch (message.role) {
+    case 'user':
+      return message.text.length;
+    case 'assistant':
+      return message.parts.reduce(
+        (sum, part) =>
+          sum + (part.type === 'tool-call' ? part.name.length + part.input.length : part.text.length),
+        0,
+      );
+    case 'tool':
+      return message.results.reduce((sum, { name, text }) => sum + name.length + text.length, 0);
+  }
+}

@@ -1,0 +1,152 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { closestName } from '../../kernel/closest-name.ts';
+import { granted, type Outcome, refused } from '../../kernel/result.ts';
+
+/** Which subset of JSON Schema a provider takes for the arguments of tools; `plain` is what all of them take. */
+export type SchemaDialect = 'anthropic' | 'openai' | 'gemini' | 'plain';
+
+/** Everything a provider's package would otherwise take from the environment of the process. */
+export interface ProviderSettings {
+  /** `undefined` where none is needed. */
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  /** Is `baseUrl` another address than the provider's own? */
+  readonly foreign: boolean;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** Makes the model of one request; it holds nothing but its settings. */
+export type OpenModel = (model: string, settings: ProviderSettings) => LanguageModelV4;
+
+export interface Provider {
+  /** As people read it. */
+  readonly title: string;
+  /** The package, when the first model of it is asked. */
+  readonly load: () => Promise<OpenModel>;
+  /** `undefined`: whoever configures it says where it is. */
+  readonly baseUrl: string | undefined;
+  readonly needsKey: boolean;
+  /** What is asked where nothing is said; `undefined` where each installation has its own. */
+  readonly defaultModel: string | undefined;
+  /** Under which parameters of a task its model may stand, the one that is written first (platform.md 3.7). */
+  readonly modelParameters: readonly string[];
+  readonly dialect: SchemaDialect;
+}
+
+const MODEL_NAME = ['modelName', 'model'] as const;
+
+/** By the name that configuration uses. */
+export const PROVIDERS = {
+  anthropic: {
+    title: 'Anthropic',
+    load: loadAnthropic,
+    baseUrl: 'https://api.anthropic.com/v1',
+    needsKey: true,
+    defaultModel: 'claude-sonnet-4-6',
+    modelParameters: MODEL_NAME,
+    dialect: 'anthropic',
+  },
+  openai: {
+    title: 'OpenAI',
+    load: loadOpenAi,
+    baseUrl: 'https://api.openai.com/v1',
+    needsKey: true,
+    defaultModel: 'gpt-5.4',
+    modelParameters: MODEL_NAME,
+    dialect: 'openai',
+  },
+  gemini: {
+    title: 'Google Gemini',
+    load: loadGoogle,
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    needsKey: true,
+    defaultModel: 'gemini-3.5-flash',
+    modelParameters: MODEL_NAME,
+    dialect: 'gemini',
+  },
+  ollama: {
+    ...compatible('Ollama', 'http://127.0.0.1:11434/v1', 'qwen3'),
+    needsKey: false,
+    modelParameters: ['model', 'modelName'],
+  },
+  jlama: { ...compatible('Jlama', 'http://127.0.0.1:8080'), needsKey: false },
+  'openai-compatible': { ...compatible('The OpenAI-compatible server', undefined), needsKey: false },
+  mistral: compatible('Mistral', 'https://api.mistral.ai/v1', 'mistral-medium-latest'),
+  xai: compatible('xAI', 'https://api.x.ai/v1', 'grok-4'),
+  deepseek: compatible('DeepSeek', 'https://api.deepseek.com/v1', 'deepseek-chat'),
+  moonshot: compatible('Moonshot', 'https://api.moonshot.ai/v1', 'kimi-k2.5'),
+  qwen: compatible('Qwen', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'qwen-plus'),
+  zhipu: compatible('Zhipu', 'https://open.bigmodel.cn/api/paas/v4', 'glm-4.6'),
+  minimax: compatible('MiniMax', 'https://api.minimax.io/v1', 'MiniMax-M2'),
+  openrouter: compatible('OpenRouter', 'https://openrouter.ai/api/v1', 'openrouter/auto'),
+  groq: compatible('Groq', 'https://api.groq.com/openai/v1', 'openai/gpt-oss-120b'),
+  huggingface: {
+    ...compatible('Hugging Face', 'https://router.huggingface.co/v1', 'openai/gpt-oss-120b'),
+    modelParameters: ['modelId', 'modelName', 'model'],
+  },
+} as const satisfies Readonly<Record<string, Provider>>;
+
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** Other names of the same, as other programs write them. */
+const ALIASES: Readonly<Record<string, ProviderName>> = { google: 'gemini' };
+
+/** The provider that a configuration names, or the sentence that says which there are. */
+export function readProvider(
+  name: string,
+): Outcome<ProviderName, { readonly reason: 'unknown_provider'; readonly message: string }> {
+  if (Object.hasOwn(PROVIDERS, name)) return granted(name as ProviderName);
+  if (Object.hasOwn(ALIASES, name)) return granted(ALIASES[name]!);
+  const known = Object.keys(PROVIDERS);
+  const meant = closestName(name, known);
+  const shown = JSON.stringify(name.slice(0, 100));
+  return refused({
+    reason: 'unknown_provider',
+    message: `There is no provider ${shown}${meant ? `; did you mean "${meant}"?` : ''} Known are ${known.join(', ')}.`,
+  });
+}
+
+function compatible<const U extends string | undefined>(title: string, baseUrl: U, defaultModel?: string) {
+  return {
+    title,
+    load: loadCompatible,
+    baseUrl,
+    needsKey: true,
+    defaultModel,
+    modelParameters: MODEL_NAME,
+    dialect: 'plain',
+  } as const;
+}
+
+async function loadAnthropic(): Promise<OpenModel> {
+  const { createAnthropic } = await import('@ai-sdk/anthropic');
+  return (model, { apiKey = '', baseUrl, fetch }) =>
+    createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
+}
+
+/** Other servers that call themselves OpenAI have Chat Completions; OpenAI's own newer models are at their best with Responses. */
+async function loadOpenAi(): Promise<OpenModel> {
+  const { createOpenAI } = await import('@ai-sdk/openai');
+  return (model, { apiKey = '', baseUrl, foreign, fetch }) => {
+    const provider = createOpenAI({ apiKey, baseURL: baseUrl, fetch });
+    return foreign ? provider.chat(model) : provider.responses(model);
+  };
+}
+
+async function loadGoogle(): Promise<OpenModel> {
+  const { createGoogle } = await import('@ai-sdk/google');
+  return (model, { apiKey = '', baseUrl, fetch }) =>
+    createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
+}
+
+async function loadCompatible(): Promise<OpenModel> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  return (model, { apiKey, baseUrl, fetch }) =>
+    createOpenAICompatible({
+      name: 'compatible',
+      baseURL: baseUrl,
+      includeUsage: true,
+      fetch,
+      ...(apiKey !== undefined && { apiKey }),
+    }).chatModel(model);
+}
