@@ -82,5 +82,5 @@ export async function callTool(
     callFor: { agentId: 'bench', conversationId: 'bench', userId: 'bench' },
   });
   if (outcome.kind === 'answered') return outcome.result.text;
-  throw new Error(`${tool} was ${outcome.kind}: ${outcome.message}`);
+  throw new Error(`${tool} was ${outcome.kind}: ${'message' in outcome ? outcome.message : outcome.reason}`);
 }

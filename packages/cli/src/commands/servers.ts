@@ -136,7 +136,10 @@ function addAdd(servers: Command, io: Io): void {
     .option('--cwd <folder>', 'the folder the program starts in, on the machine of the platform')
     .option('--only <tools>', 'the tools to offer, separated by commas')
     .option('--except <tools>', 'the tools to leave out, separated by commas')
-    .option('--ungated', 'let rules call tools that do not say that they only read, too')
+    .option(
+      '--ungated',
+      'no tool needs the approval of a person, also where it does not say that it only reads',
+    )
     .option('--option <name=value>', 'any other option, as JSON where it is JSON; repeat for more', collect)
     .option('--instance <name>', 'which set of servers', 'default')
     .option('--replace', 'take the place of one that was added under that name')

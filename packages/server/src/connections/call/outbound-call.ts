@@ -1,14 +1,25 @@
 import type { ServerDefinition } from '../server/definition.ts';
+import type { ToolStanding } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import type { Members, Progress } from '../session/wire.ts';
+import type { ToolAnnotations } from '../tool/annotations.ts';
 import { cut } from '../tool/govern-text.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
 import type { ToolResult } from '../tool/tool-result.ts';
-import type { CallRecord, Ended, RefusalCode } from './outcome.ts';
+import type { ApprovalBinding, CallRecord, Ended, RefusalCode } from './outcome.ts';
 import type { BridgeTool } from './resource-bridge.ts';
 
-/** Who decided about a call: the rules of an agent, or a person by hand. */
-export type Driver = 'rule' | 'person';
+/** Who decided about a call: the rules of an agent, its model, or a person by hand. */
+export type Driver = 'rule' | 'model' | 'person';
+
+/** What an agent's own policy says of a tool, and why, as a phrase. */
+export interface Judgement {
+  readonly verdict: 'allow' | 'ask' | 'deny';
+  readonly reason: string;
+}
+
+/** Asked with the server's own name of the tool, and with what is believed of it. Must answer the same each time. */
+export type Judge = (tool: { readonly name: string; readonly annotations: ToolAnnotations }) => Judgement;
 
 /** For whom a call is made. */
 export interface CallFor {
@@ -33,6 +44,12 @@ export interface OutboundCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly driver: Driver;
   readonly callFor: CallFor;
+  /** The agent's own policy; the stricter of it and of what the server's definition says counts. Nobody asks it about calls by hand. */
+  readonly judge?: Judge | undefined;
+  /** Another one for every other policy of the agent: an approval is given under one of them. */
+  readonly policyVersion?: string | undefined;
+  /** What a person has approved, and until when, in epoch ms: nothing else is sent. Whoever passes it sees to it that it is used once. */
+  readonly approval?: (ApprovalBinding & { readonly expiresAt: number }) | undefined;
   /** Calls with the same object are of one turn: all go by the tools as the first of them found them (W-21). */
   readonly turn?: object | undefined;
   readonly retry?: RetryPolicy | undefined;
@@ -53,18 +70,39 @@ export interface CallInProgress {
   connection?: Connection;
   scrub?: ((text: string) => string) | undefined;
   tool?: RemoteTool;
+  /** The tool as policies see it, in the list that the turn goes by. */
+  listed?: ListedTool;
+  /** The same in the list that is the latest when it is called; `undefined` where it is gone by then. Throws a `SessionError` where it is held back. */
+  latest?: () => ListedTool | undefined;
+  /** A digest of where the call goes, with which credentials. */
+  identity?: () => string;
   /** Set where the tool is our own and stands for resources of the server. */
   bridge?: BridgeTool;
-  /** Throws a `SessionError` where the tool is held back by now: the server may have come back with another one. */
+  /** Set by `policy`. Throws where what is sent would not be what was decided about: the server may have come back with another tool. */
   beforeSend?: () => void;
-  /** Does the tool only read, as far as that is believed (`ServerView.onlyReads`)? */
-  onlyReads?: boolean;
   /** Set by `send`: the result as it came. */
   raw?: Members;
   attempts: number;
   /** Set by `interpret`. */
   result?: ToolResult;
   suspicious?: readonly string[];
+}
+
+/** A tool, and how its calls are gated. */
+export interface ListedTool extends ToolStanding {
+  readonly tool: RemoteTool;
+  /** Of the server's definition as it is now. */
+  readonly gated: ServerDefinition['gated'];
+}
+
+/** Ends a call at the moment it would be sent: nothing was. */
+export class LateRefusal extends Error {
+  readonly ended: Ended;
+
+  constructor(ended: Ended) {
+    super('the call was refused when it was about to be sent');
+    this.ended = ended;
+  }
 }
 
 /**

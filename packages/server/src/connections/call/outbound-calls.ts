@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
@@ -75,10 +76,10 @@ export function createOutboundCalls(deps: {
     // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
     if (!isLiteral && registered(server.ref) !== now) return reached(server, callFor);
     const { scope } = now.ref;
+    const owner = ownerOf(now, callFor);
+    const name = formatServerRef(now.ref);
     const connection = pool.connection({
-      ...{ endpoint, scrub, scope, connectTimeoutMs: now.connectTimeoutMs },
-      name: formatServerRef(now.ref),
-      owner: ownerOf(now, callFor),
+      ...{ endpoint, scrub, scope, name, owner, connectTimeoutMs: now.connectTimeoutMs },
       // Looked up each time: the configuration may have another one by then.
       check: endpoint.kind === 'http' ? () => checkAddress(scope, endpoint.url) : undefined,
     });
@@ -88,7 +89,10 @@ export function createOutboundCalls(deps: {
       // Its credential is another now (attack 20).
       if (before && before !== connection) void pool.retire(before, connection);
     }
-    return { connection, scrub };
+    return {
+      ...{ connection, scrub, definition: now },
+      identity: () => sha256OfJson([name, owner?.who ?? null, endpoint]),
+    };
   }
 
   /** What the platform's own check refuses is out of reach for documents, too: whoever writes them does not run the platform. */
@@ -156,19 +160,17 @@ export function createOutboundCalls(deps: {
     return list;
   }
 
-  function refuseHeld({ server, tool, driver }: OutboundCall, from: Connection): void {
-    const view = listed(server, from);
-    if (driver === 'rule' && view?.held.has(tool))
-      throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(tool));
-  }
-
   const steps = callSteps({
     clock,
     limits,
     resolver: {
       reach: call => reached(call.server, call.callFor),
       view: async (call, from) => viewOf(call.server, await listFor(call, from)),
-      refuseHeld,
+      latest({ server }, from) {
+        const view = listed(server, from);
+        const { gated } = isInDocument(server.ref) ? server : (registered(server.ref) ?? server);
+        return view && { view, gated };
+      },
     },
   });
 

@@ -20,8 +20,12 @@ export type Reached = 'no' | 'yes' | 'unknown';
 
 /** Why a call was not sent. */
 export type RefusalCode =
-  /** A person would have to approve it, and nobody can be asked (EX-12). */
+  /** The agent's policy denies it, or a person would have to approve it and nobody can be asked (EX-12). */
   | 'DENIED'
+  /** A person has approved another call than the one it would be now (attack 51). */
+  | 'APPROVAL_CHANGED'
+  /** A person has approved it, too long ago. */
+  | 'APPROVAL_EXPIRED'
   /** Its arguments are not what the tool takes. */
   | 'INVALID_ARGUMENTS'
   /** Too many calls in too short a time. */
@@ -53,8 +57,8 @@ export interface CallRecord {
   readonly server: string;
   /** The server's own name of the tool. */
   readonly tool: string;
-  /** `answered`, `tool_error`, or why there is no answer. */
-  readonly outcome: 'answered' | 'tool_error' | RefusalCode | FailureKind;
+  /** `answered`, `tool_error`, `needs_approval`, or why there is no answer. */
+  readonly outcome: 'answered' | 'tool_error' | 'needs_approval' | RefusalCode | FailureKind;
   readonly reached: Reached;
   readonly durationMs: number;
   /** How often it was sent. */
@@ -63,10 +67,26 @@ export interface CallRecord {
   readonly costUsd: number | 'unknown' | undefined;
 }
 
+/** What an approval is about, a digest each: the one call that it allows (field-reports 2.23). */
+export interface ApprovalBinding {
+  /** Where the call goes, with which credentials. */
+  readonly server: string;
+  /** The tool as its server defines it. */
+  readonly tool: string;
+  /** As they are sent. */
+  readonly arguments: string;
+  /** For whom it is made. */
+  readonly person: string;
+  /** What the agent and the server's definition ask of calls. */
+  readonly policy: string;
+}
+
 /** How a call ends. */
 export type Ended =
   | { readonly kind: 'answered'; readonly result: CallResult }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
+  /** Only a model's: nothing was sent, and the same call with an approval of this is. `reason` is a phrase for whoever is asked. */
+  | { readonly kind: 'needs-approval'; readonly binding: ApprovalBinding; readonly reason: string }
   | {
       readonly kind: 'failed';
       readonly failure: FailureKind;

@@ -1,7 +1,9 @@
+import type { ServerDefinition } from '../server/definition.ts';
 import type { ServerView } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
-import type { CallStep, OutboundCall } from './outbound-call.ts';
+import { readAnnotations } from '../tool/annotations.ts';
+import type { CallStep, ListedTool, OutboundCall } from './outbound-call.ts';
 import { bridgeToolOf } from './resource-bridge.ts';
 
 /** A connection with the credentials as they are now. */
@@ -9,6 +11,10 @@ export interface Reachable {
   readonly connection: Connection;
   /** Takes the credentials out of a text; `undefined` where there are none. */
   readonly scrub: ((text: string) => string) | undefined;
+  /** The definition as it is now: a registered one may be another since the call was made up. */
+  readonly definition: ServerDefinition;
+  /** A digest of where that is, and of what it is reached with. */
+  readonly identity: () => string;
 }
 
 /** Finds what a definition stands for now. */
@@ -17,8 +23,11 @@ export interface Resolver {
   reach(call: OutboundCall): Promise<Reachable>;
   /** The tools as the definition offers them; connects where there is no connection. */
   view(call: OutboundCall, connection: Connection): Promise<ServerView>;
-  /** Throws a `SessionError` where the tool is held back in the list that is the latest now. */
-  refuseHeld(call: OutboundCall, connection: Connection): void;
+  /** The same by the list, and the definition, that are the latest now; `undefined` where there is none. */
+  latest(
+    call: OutboundCall,
+    connection: Connection,
+  ): { readonly view: ServerView; readonly gated: ServerDefinition['gated'] } | undefined;
 }
 
 /** Ensures that server and tool are there, and offered, before anything is sent. */
@@ -27,22 +36,37 @@ export function createResolveStep(resolver: Resolver): CallStep {
     name: 'resolve',
     async run(state) {
       const { call } = state;
-      const { connection, scrub } = await resolver.reach(call);
-      state.connection = connection;
-      state.scrub = scrub;
+      const { connection, scrub, definition, identity } = await resolver.reach(call);
+      const { gated } = definition;
+      Object.assign(state, { connection, scrub, identity });
       const bridge = bridgeToolOf(call.server, call.tool);
       if (bridge) {
-        Object.assign(state, { bridge, tool: bridge.tool });
+        const { tool } = bridge;
+        const standing = { annotations: readAnnotations(tool), cameLater: false };
+        Object.assign(state, { bridge, tool, listed: { tool, gated, ...standing } });
         return undefined;
       }
       const view = await resolver.view(call, connection);
-      // A person may try a tool by hand that agents do not get.
-      const tool = (call.driver === 'person' ? view.known : view.offered).get(call.tool);
-      if (!tool) throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(call.tool));
-      state.tool = tool;
-      state.onlyReads = view.onlyReads(call.tool);
-      state.beforeSend = () => resolver.refuseHeld(call, connection);
+      state.listed = findIn(view, call, gated);
+      if (!state.listed) throw new SessionError('TOOL_NOT_FOUND', 'no', view.whyNot(call.tool));
+      state.tool = state.listed.tool;
+      state.latest = () => {
+        const now = resolver.latest(call, connection);
+        if (now?.view.held.has(call.tool))
+          throw new SessionError('TOOL_NOT_FOUND', 'no', now.view.whyNot(call.tool));
+        return now && findIn(now.view, call, now.gated);
+      };
       return undefined;
     },
   };
+}
+
+/** A person may try a tool by hand that agents do not get. */
+function findIn(
+  view: ServerView,
+  { driver, tool: name }: OutboundCall,
+  gated: ServerDefinition['gated'],
+): ListedTool | undefined {
+  const tool = (driver === 'person' ? view.known : view.offered).get(name);
+  return tool && { tool, gated, ...view.standing(tool) };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type CallCost, formatServerRef } from '../server/definition.ts';
 import { SessionError } from '../session/failure.ts';
-import type { CallInProgress, CallStep, OutboundCall } from './outbound-call.ts';
+import { type CallInProgress, type CallStep, LateRefusal, type OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord, Ended } from './outcome.ts';
 
 /** Told of a call, however it ends, and of why it has no answer. */
@@ -21,7 +21,7 @@ export async function runCall(
   let isTold = false;
   const measure = (ended: Ended) => {
     const record = recordOf(state, ended, clock.now() - startedAt);
-    if (!isTold) onCall(record, ended.kind === 'answered' ? undefined : ended.message);
+    if (!isTold) onCall(record, 'message' in ended ? ended.message : undefined);
     isTold = true;
     return { ...ended, record };
   };
@@ -31,6 +31,7 @@ export async function runCall(
     return measure(await passThrough(steps, state));
   } catch (thrown) {
     call.signal.throwIfAborted();
+    if (thrown instanceof LateRefusal) return measure(thrown.ended);
     if (!(thrown instanceof SessionError)) throw thrown;
     return measure({
       kind: 'failed',
@@ -94,6 +95,8 @@ function wordFor(ended: Ended): CallRecord['outcome'] {
       return ended.result.isError ? 'tool_error' : 'answered';
     case 'refused':
       return ended.code;
+    case 'needs-approval':
+      return 'needs_approval';
     case 'failed':
       return ended.failure;
   }

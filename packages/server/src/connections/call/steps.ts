@@ -2,7 +2,7 @@ import { type BudgetLimits, createBudgetStep } from './budget.ts';
 import { interpretStep } from './interpret.ts';
 import { limitStep } from './limit.ts';
 import type { CallStep } from './outbound-call.ts';
-import { policyStep } from './policy.ts';
+import { createPolicyStep } from './policy.ts';
 import { createResolveStep, type Resolver } from './resolve.ts';
 import { createSendStep, type SendParts } from './send.ts';
 import { validateStep } from './validate.ts';
@@ -17,7 +17,7 @@ export function callSteps(
   return [
     createResolveStep(parts.resolver), // server, tool        → connection, tool, as the definition offers them
     validateStep, //                      arguments           → what the tool takes
-    policyStep, //                        hints, gates        → deny or allow
+    createPolicyStep(parts.clock), //     hints, gates        → deny, a person is needed, or allow; what was approved is what is sent
     createBudgetStep(parts.limits), //    rate, spent         → room for one more
     createSendStep(parts), //             one request         → raw result; repeated only as declared, or when it never arrived
     interpretStep, //                     raw result          → structured, text, error; suspicious phrases

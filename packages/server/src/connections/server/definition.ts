@@ -63,8 +63,8 @@ export interface ServerDefinition {
   readonly prefix: string;
   /** UTF-8 bytes of a result that a consumer gets; `undefined` is no limit of the definition. */
   readonly maxResultBytes: number | undefined;
-  /** Which tools a person must approve: none, or those not marked read-only (W-38). */
-  readonly gated: 'none' | 'not-read-only';
+  /** Which tools a person must approve: every one, none, those not marked read-only (W-38), or the named ones, `*` in a name for any characters. */
+  readonly gated: 'all' | 'none' | 'not-read-only' | readonly string[];
   /** Results of a server that is not trusted are labelled as from outside (W-40). */
   readonly trusted: boolean;
   /** Descriptions as the server has them, or capped and without directives (C23). */

@@ -30,7 +30,7 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
     timeout: definition.callTimeoutMs,
     connectTimeout: definition.connectTimeoutMs,
     ...(definition.maxResultBytes !== undefined && { maxResultBytes: definition.maxResultBytes }),
-    ...(definition.gated === 'none' && { gated: false }),
+    ...(definition.gated !== 'not-read-only' && { gated: gateOption(definition.gated) }),
     ...(definition.trusted && { trusted: true }),
     ...(definition.descriptions === 'governed' && { descriptions: 'governed' }),
     ...(typeof cost === 'object' && { cost }),
@@ -41,6 +41,10 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
     }),
     ...(definition.changedTools === 'hold' && { changedTools: 'hold' }),
   };
+}
+
+function gateOption(gated: ServerDefinition['gated']): unknown {
+  return typeof gated === 'string' ? gated === 'all' : gated;
 }
 
 /** The same for people: of headers, variables and the query of an address only that they are set, unless they are references. */

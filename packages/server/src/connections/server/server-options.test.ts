@@ -98,6 +98,11 @@ describe('the options of a server', () => {
     expect(read({ ...URL_ONLY, gated: false, prefix: '' })).toMatchObject({ gated: 'none', prefix: '' });
   });
 
+  it('gate every tool, or the named ones', () => {
+    expect(read({ ...URL_ONLY, gated: true }).gated).toBe('all');
+    expect(read({ ...URL_ONLY, gated: ['create_*', 'drop'] }).gated).toEqual(['create_*', 'drop']);
+  });
+
   it('name tools that are expected, with what they are given', () => {
     const { expect: expected } = read({ ...URL_ONLY, expect: ['a', { name: 'b', arguments: ['q'] }] });
     expect(expected).toEqual([
@@ -122,6 +127,9 @@ describe('the options of a server', () => {
     [{ cost: {} }, 'cost.usd is required.'],
     [{ cost: { usd: 1, eur: 1 } }, 'cost.eur is no option.'],
     [{ descriptions: 'short' }, 'descriptions must be "verbatim" or "governed".'],
+    [{ gated: 'create_*' }, 'gated must be true, false, or a list that names tools'],
+    [{ gated: [] }, 'gated must name a tool; give false for none.'],
+    [{ gated: [''] }, 'gated[0] must not be empty.'],
     [{ changedTools: 'x' }, 'changedTools must be "report" or "hold".'],
     [{ expect: [1] }, 'expect[0] must be the name of a tool'],
     [{ headers: { 'a b': 'c' } }, 'headers."a b" is not the name of an HTTP header.'],
@@ -160,8 +168,6 @@ describe('the options of a server', () => {
     ['credential_name', 'linear'],
     ['credentialEnv', 'TOKEN'],
     ['oauth', {}],
-    ['gated', true],
-    ['gated', ['create_*']],
     ['external', true],
   ])('are refused by name where they ask for what is not here: %s', (option, value) => {
     const own = option.replace('_n', 'N');

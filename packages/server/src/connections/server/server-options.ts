@@ -77,7 +77,7 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
     except: values.except,
     prefix: values.prefix ?? ref.name,
     maxResultBytes: values.maxResultBytes,
-    gated: values.gated === false ? 'none' : 'not-read-only',
+    gated: gateOf(values.gated),
     trusted: values.trusted,
     descriptions: values.descriptions,
     cost: values.cost,
@@ -89,6 +89,12 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
     exposeResources: false,
     changedTools: values.changedTools,
   });
+}
+
+function gateOf(given: boolean | readonly string[] | undefined): ServerDefinition['gated'] {
+  if (given === undefined) return 'not-read-only';
+  if (typeof given === 'boolean') return given ? 'all' : 'none';
+  return given;
 }
 
 const NO_PERSONAL =
@@ -139,9 +145,9 @@ const sharedOptions = {
     )
     .optional(),
   gated: z
-    .literal(
-      false,
-      'asks for the approval of a person, which calls cannot wait for here; leave it out, which refuses tools not marked read-only, or give false, which lets all through',
+    .union(
+      [z.boolean(), toolNames.min(1, 'must name a tool; give false for none')],
+      'must be true, false, or a list that names tools, such as ["create_*"]; false is none',
     )
     .optional(),
   trusted: trueOrFalse.default(false),

@@ -1,6 +1,7 @@
-import { readAnnotations } from '../tool/annotations.ts';
+import { believedAnnotations, type ToolAnnotations } from '../tool/annotations.ts';
 import type { Difference } from '../tool/differences.ts';
 import { missingFrom } from '../tool/expected-tools.ts';
+import { gatedButMissing } from '../tool/gate.ts';
 import {
   compareWithAccepted,
   heldTools,
@@ -25,13 +26,17 @@ export interface ServerView {
   readonly held: ReadonlySet<string>;
   /** What is counted on and not there, a sentence each (A-46 to A-50). */
   readonly shortcomings: readonly string[];
-  /**
-   * Does a tool only read? It does when it says so and said so when it was accepted: what a server says later opens no gate by itself
-   * (attack 37).
-   */
-  onlyReads(tool: string): boolean;
+  /** What policies go by: what a server says later opens no gate by itself (attack 37). */
+  standing(tool: RemoteTool): ToolStanding;
   /** Why agents do not get a tool, as a phrase. */
   whyNot(tool: string): string;
+}
+
+/** How far the server is believed about a tool. */
+export interface ToolStanding {
+  readonly annotations: ToolAnnotations;
+  /** It was not there, under this name, when the tools of the server were accepted. */
+  readonly cameLater: boolean;
 }
 
 /** A list as a server sent it, and what goes with it. */
@@ -99,13 +104,15 @@ function viewOf(
     changes: new Map(changes.map(change => [change.name, change])),
     shortcomings: [
       ...missing.map(name => `"only" names the tool "${name}", which the server does not have.`),
+      ...gatedButMissing(definition, known).map(
+        name => `"gated" names the tool "${name}", which the server does not have.`,
+      ),
       ...missingFrom(tools, definition.expect),
     ],
-    onlyReads(tool) {
-      const before = accepted.get(tool);
-      const now = known.get(tool);
-      return [before, now].every(one => one !== undefined && readAnnotations(one).readOnly === true);
-    },
+    standing: tool => ({
+      annotations: believedAnnotations(tool, accepted.get(tool.name)),
+      cameLater: accepted.size > 0 && !accepted.has(tool.name),
+    }),
     whyNot(tool) {
       if (isClosed)
         return 'it is not known what a person accepted of this server, so none of its tools is offered';

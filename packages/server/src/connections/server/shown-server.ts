@@ -82,6 +82,8 @@ export function answerOf(outcome: CallOutcome): ServerToolAnswer {
     }
     case 'refused':
       return { kind: 'refused', code: outcome.code, message: outcome.message };
+    case 'needs-approval':
+      return { kind: 'refused', code: 'DENIED', message: outcome.reason };
     case 'failed':
       return { kind: 'failed', failure: outcome.failure, reached: outcome.reached, message: outcome.message };
   }

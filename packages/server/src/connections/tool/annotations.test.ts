@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { needsApproval, readAnnotations } from './annotations.ts';
+import { believedAnnotations, readAnnotations } from './annotations.ts';
 
 const read = (annotations?: Record<string, unknown>) => readAnnotations(annotations ? { annotations } : {});
 
@@ -39,12 +39,27 @@ describe('what a server says of a tool', () => {
   });
 });
 
-describe('approval', () => {
-  it('is needed for what is not marked as reading (W-38)', () => {
-    const hints = [{ readOnlyHint: true }, { readOnlyHint: false }, { idempotentHint: true }, undefined];
-    expect(hints.map(hint => needsApproval('not-read-only', read(hint)))).toEqual([false, true, true, true]);
+describe('what is believed of a tool', () => {
+  const believed = (now?: Record<string, unknown>, before?: Record<string, unknown>) =>
+    believedAnnotations({ annotations: now ?? {} }, before && { annotations: before });
+  const READS = { readOnlyHint: true };
+
+  it('is that it reads where it said so before, too (attack 37)', () => {
+    expect(believed(READS, READS)).toEqual({ readOnly: true, idempotent: true });
+    for (const before of [undefined, {}, { readOnlyHint: false }])
+      expect(believed(READS, before)).toEqual({ readOnly: false, idempotent: false });
+    expect(believed({}, READS)).toEqual({});
   });
-  it('is not needed where nothing is gated (W-36)', () => {
-    expect(needsApproval('none', read({ destructiveHint: true }))).toBe(false);
+  it('is that it destroys where it has ever said so', () => {
+    const harmless = { destructiveHint: false, openWorldHint: false };
+    const harmful = { destructiveHint: true, openWorldHint: true };
+    for (const [now, before] of [
+      [harmless, harmful],
+      [harmful, harmless],
+      [harmful, undefined],
+      [{}, harmful],
+    ] as const)
+      expect(believed(now, before)).toEqual({ destructive: true, openWorld: true });
+    expect(believed(harmless, {})).toEqual({ destructive: false, openWorld: false });
   });
 });

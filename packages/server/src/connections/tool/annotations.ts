@@ -1,4 +1,3 @@
-import type { ServerDefinition } from '../server/definition.ts';
 import type { RemoteTool } from './remote-tool.ts';
 
 /** What a tool does, as far as its server says. A member that is not there was not said: no default is filled in (W-94). */
@@ -32,7 +31,21 @@ function said(hint: unknown): boolean | undefined {
   return typeof hint === 'boolean' ? hint : undefined;
 }
 
-/** Must a person approve a call? A tool without a word about reading must be approved like one that writes (W-38). */
-export function needsApproval(gated: ServerDefinition['gated'], { readOnly }: ToolAnnotations): boolean {
-  return gated === 'not-read-only' && readOnly !== true;
+/**
+ * What is believed of a tool whose server said something else when a person accepted it: that it only reads or may be repeated where it said so
+ * both times, that it destroys or reaches out where it said so once. `before` is `undefined` where it was never accepted.
+ */
+export function believedAnnotations(
+  now: Pick<RemoteTool, 'annotations'>,
+  before: Pick<RemoteTool, 'annotations'> | undefined,
+): ToolAnnotations {
+  const said = readAnnotations(now);
+  const accepted = before ? readAnnotations(before) : {};
+  return {
+    ...said,
+    ...(said.readOnly && { readOnly: accepted.readOnly === true }),
+    ...(said.idempotent && { idempotent: accepted.idempotent === true }),
+    ...(accepted.destructive && { destructive: true }),
+    ...(accepted.openWorld && { openWorld: true }),
+  };
 }

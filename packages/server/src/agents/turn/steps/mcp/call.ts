@@ -170,6 +170,8 @@ function errorOf(outcome: CallOutcome | CallError): CallError | undefined {
         : undefined;
     case 'refused':
       return { code: outcome.code, message: cutError(outcome.message), sent: false };
+    case 'needs-approval':
+      return { code: 'DENIED', message: cutError(outcome.reason), sent: false };
     case 'failed':
       return { code: outcome.failure, message: cutError(outcome.message), sent: outcome.reached !== 'no' };
   }

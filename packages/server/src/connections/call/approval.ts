@@ -1,0 +1,37 @@
+import { sha256OfJson } from '../../kernel/digest.ts';
+import { digestOf, snapshotOf } from '../tool/pinned-tools.ts';
+import type { RemoteTool } from '../tool/remote-tool.ts';
+import type { CallInProgress } from './outbound-call.ts';
+import type { ApprovalBinding } from './outcome.ts';
+
+/** What may have changed since, in the words of the refusal. */
+export const CHANGED: Readonly<Record<keyof ApprovalBinding, string>> = {
+  server: 'where its server is reached, or with which credentials',
+  tool: 'what its server says of the tool',
+  arguments: 'its arguments',
+  person: 'the person for whom it is made',
+  policy: 'what the agent or the server asks of such calls',
+};
+
+/** What an approval of this call is about, once its arguments are as they are sent. */
+export function bindingOf(
+  { call, identity, arguments: sent }: CallInProgress,
+  tool: RemoteTool,
+  gated: unknown,
+): ApprovalBinding {
+  return {
+    server: identity!(),
+    tool: digestOf(snapshotOf(tool)),
+    arguments: sha256OfJson(sent),
+    person: sha256OfJson([call.callFor.userId]),
+    policy: sha256OfJson([call.policyVersion ?? null, gated]),
+  };
+}
+
+/** What is no longer as it was approved, in words; empty when nothing is. */
+export function changedParts(approved: ApprovalBinding, now: ApprovalBinding): readonly string[] {
+  return Object.entries(CHANGED).flatMap(([part, words]) => {
+    const name = part as keyof ApprovalBinding;
+    return approved[name] === now[name] ? [] : [words];
+  });
+}
