@@ -21,6 +21,7 @@ const BODIES: Readonly<Record<DocumentType, Record<string, unknown>>> = {
   property: { setOnActions: [] },
   httpcalls: { targetServerUrl: 'https://example.com', httpCalls: [] },
   mcpcalls: { mcpServerUrl: 'https://example.com/mcp' },
+  llm: { tasks: [] },
 };
 
 describe.each(platforms)('documents at $kind', ({ start }) => {
@@ -90,7 +91,7 @@ describe.each(platforms)('documents at $kind', ({ start }) => {
     expect(read.body.result.structuredContent).toMatchObject({ version: 1 });
   });
 
-  it.each(['langchain', 'rag', 'agent', 'rules', ''])(
+  it.each(['llm', 'rag', 'agent', 'rules', ''])(
     'of the resource type %j are unknown, and the error lists what there is (E-23)',
     async resourceType => {
       for (const [name, args] of [

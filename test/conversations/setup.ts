@@ -88,6 +88,7 @@ export async function startRig(engine: EngineName, overrides: Partial<TurnDeps> 
       variables,
       vault: unused('vault'),
       references: unused('references'),
+      model: unused('model'),
       fetch: unused('fetch'),
       mcp: unused('mcp'),
       ...overrides,
@@ -127,8 +128,8 @@ function unused<T extends object>(part: string): T {
 function watched(type: StepType, inside: () => Rig['insideTurn']): StepType {
   return {
     type: type.type,
-    async compile(step, load) {
-      const real = await type.compile(step, load);
+    async compile(step, load, agent) {
+      const real = await type.compile(step, load, agent);
       return {
         ...real,
         // What a test does in a turn may be an effect.

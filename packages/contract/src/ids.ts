@@ -64,6 +64,7 @@ export const DOCUMENT_TYPES = [
   'property',
   'httpcalls',
   'mcpcalls',
+  'llm',
 ] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 

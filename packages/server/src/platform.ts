@@ -26,6 +26,7 @@ import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
 import { createLint } from './agents/lint/linter.ts';
+import type { CallModel } from './agents/model/model.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
 import { createPauses } from './agents/pause/pauses.ts';
 import type { StepType } from './agents/step/step.ts';
@@ -87,6 +88,7 @@ import type { User } from './store/tables/users.ts';
 export interface PlatformOverrides {
   readonly clock?: Clock;
   readonly stepTypes?: readonly StepType[];
+  readonly model?: CallModel;
 }
 
 const HOUR_MS = 3_600_000;
@@ -273,9 +275,11 @@ export async function createPlatform(
     fetch,
     mcp: {
       call: outboundCalls.call,
+      offered: outboundCalls.offered,
       registered: registeredNow,
       warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
     },
+    model: overrides.model ?? NO_MODEL,
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });
@@ -491,6 +495,10 @@ export async function createPlatform(
   };
 }
 
+const NO_MODEL: CallModel = async () => ({
+  ...{ kind: 'failed', code: 'UNAVAILABLE', attempts: 0, durationMs: 0 },
+  message: 'No model can be asked here',
+});
 const conversationIdOf = (payload: unknown) => (payload as { conversationId: string }).conversationId;
 const idOf = (payload: unknown) => (payload as { id: string }).id;
 const pauseIdOf = (payload: unknown) => (payload as { pauseId: string }).pauseId;

@@ -7,7 +7,7 @@ const family: Family = {
   description: 'Turns that wait for a person: find them, decide, cancel; and take turns back.',
 };
 
-export const PAUSE_TYPES = ['RULE'] as const;
+export const PAUSE_TYPES = ['RULE', 'TOOL_CALL'] as const;
 const timeoutPolicy = z.enum(['AUTO_APPROVE', 'AUTO_REJECT', 'ABORT', 'WAIT_INDEFINITELY']);
 
 const conversationId = z.string().describe('Id of the conversation');
@@ -38,6 +38,7 @@ export const listPendingApprovals = defineOperation({
         timeoutPolicy,
         approvalTimeout: z.string(),
         pauseType: z.enum(PAUSE_TYPES),
+        toolNames: z.array(z.string()).optional(),
       }),
     ),
   }),

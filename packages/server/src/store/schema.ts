@@ -191,6 +191,10 @@ export interface Schema {
     note: string | null;
     decided_by: string | null;
     decided_at: number | null;
+    /** JSON of what is asked, besides the reason. */
+    request: string | null;
+    /** JSON of what was decided, besides the verdict. */
+    answer: string | null;
   };
   /** A row for each task, from before there were chains; nothing is added. */
   audit_entries: {

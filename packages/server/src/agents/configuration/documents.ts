@@ -94,7 +94,7 @@ export function createDocuments(deps: {
       await checkWorkflow(body as WorkflowDocument, loadFor(store.db, principal), stepTypes);
     } else if (stepTypes.some(step => step.type === type)) {
       const step = { type, config: { uri: `patchbay://${type}/itself?version=1` } };
-      await compileStep(step, async () => body, stepTypes, `${type} document`);
+      await compileStep(step, { load: async () => body }, stepTypes, `${type} document`);
     }
     return body;
   }
@@ -166,7 +166,8 @@ async function checkWorkflow(
   stepTypes: readonly StepType[],
 ): Promise<void> {
   for (const [index, step] of workflowSteps.entries()) {
-    await compileStep(step, load, stepTypes, `workflow document, $.workflowSteps[${index}]`).catch(thrown => {
+    const path = `workflow document, $.workflowSteps[${index}]`;
+    await compileStep(step, { load, agent: { steps: workflowSteps } }, stepTypes, path).catch(thrown => {
       const isLater = thrown instanceof PlatformError && thrown.kind === 'not_found';
       if (!isLater) throw thrown;
     });

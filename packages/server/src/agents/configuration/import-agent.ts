@@ -157,7 +157,13 @@ async function compileSteps(
     if (type !== 'workflow') continue;
     for (const [index, step] of (body as WorkflowDocument).workflowSteps.entries()) {
       const path = `file: workflow ${id}, workflowSteps[${index}]`;
-      await compileStep(step, async ref => bodies.get(formatDocumentUri(ref))!, stepTypes, path);
+      const load = async (ref: DocumentRef) => bodies.get(formatDocumentUri(ref))!;
+      await compileStep(
+        step,
+        { load, agent: { steps: (body as WorkflowDocument).workflowSteps } },
+        stepTypes,
+        path,
+      );
     }
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { workflowDocument } from '../document/workflow.ts';
-import type { CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';
+import type { AgentAround, CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';
 
 /** A step of a compiled agent with where it comes from. */
 export interface AgentStep {
@@ -22,8 +22,8 @@ export interface CompiledAgent {
   readonly agentId: string;
   readonly version: number;
   readonly steps: readonly AgentStep[];
-  /** Do its documents ask for more of the conversation than the turn before? Then each turn reads it. */
-  readonly readsPast: boolean;
+  /** How many earlier turns its documents and steps look at; more than the last one costs each turn a query. */
+  readonly pastTurns: number;
   /** Do they ask for the variables of the platform? */
   readonly readsVariables: boolean;
   readonly hitl: HitlConfig | undefined;
@@ -36,6 +36,8 @@ export interface CompiledAgent {
 /** As in a path of a template or a condition. A word of an answer may be the same, which costs a query. */
 const PAST = /\bpast\b|\bconversationLog\b/;
 const VARS = /\bvars\b/;
+/** How far back documents can look that ask for the conversation. */
+const PAST_TURNS = 20;
 
 /**
  * Prepares an agent. Rejects with a `PlatformError` of kind `invalid` that names the workflow, the step and the remedy,
@@ -60,24 +62,29 @@ export async function compileAgent(
   if (agent.body.workflows.length === 0) {
     throw new PlatformError('invalid', `agent ${agent.agentId}: workflows is empty; name at least one.`);
   }
+  const workflows: { readonly id: string; readonly steps: readonly WorkflowStep[] }[] = [];
   for (const uri of agent.body.workflows) {
     // The agent document holds nothing else: it was parsed.
     const ref = parseDocumentUri(uri)!;
-    const workflow = parseStored(workflowDocument, await load(ref));
-    for (const [index, step] of workflow.workflowSteps.entries()) {
-      const path = `workflow ${ref.id}, workflowSteps[${index}]`;
-      steps.push({
-        type: step.type,
-        workflowId: ref.id,
-        compiled: await compileStep(step, loadAndLook, stepTypes, path),
-      });
+    const { workflowSteps } = parseStored(workflowDocument, await load(ref));
+    workflows.push({ id: ref.id, steps: workflowSteps });
+  }
+  const around: AgentAround = {
+    steps: workflows.flatMap(workflow => workflow.steps),
+    hitlConfig: agent.body.hitlConfig,
+  };
+  for (const workflow of workflows) {
+    for (const [index, step] of workflow.steps.entries()) {
+      const path = `workflow ${workflow.id}, workflowSteps[${index}]`;
+      const compiled = await compileStep(step, { load: loadAndLook, agent: around }, stepTypes, path);
+      steps.push({ type: step.type, workflowId: workflow.id, compiled });
     }
   }
   return {
     agentId: agent.agentId,
     version: agent.version,
     steps,
-    readsPast,
+    pastTurns: Math.max(readsPast ? PAST_TURNS : 1, ...steps.map(({ compiled }) => compiled.pastTurns ?? 1)),
     readsVariables,
     hitl: agent.body.hitlConfig,
     callBudgetUsd: agent.body.budget?.usdPerConversation,
@@ -99,7 +106,7 @@ function memoryOf(
 /** Prepares one step; errors are those of `compileAgent`, and say that it is at `path`. */
 export async function compileStep(
   step: WorkflowStep,
-  load: LoadDocument,
+  { load, agent }: { readonly load: LoadDocument; readonly agent?: AgentAround },
   stepTypes: readonly StepType[],
   path: string,
 ): Promise<CompiledStep> {
@@ -111,7 +118,7 @@ export async function compileStep(
     );
   }
   try {
-    return await stepType.compile(step, load);
+    return await stepType.compile(step, load, agent);
   } catch (thrown) {
     if (thrown instanceof PlatformError) {
       throw new PlatformError(thrown.kind, `${path}: ${thrown.message}`, { cause: thrown });

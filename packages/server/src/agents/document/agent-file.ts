@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AgentDocument, budgetField, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { httpcallsDocument } from './httpcalls.ts';
+import { llmDocument } from './llm.ts';
 import { mcpcallsDocument } from './mcpcalls.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
@@ -27,11 +28,13 @@ const agentFile = z.strictObject({
   budget: budgetField.optional(),
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
-  rules: rulesDocument.body,
+  rules: rulesDocument.body.default({ appendActions: true, expressionsAsActions: false, behaviorGroups: [] }),
   property: propertyDocument.body.optional(),
   httpcalls: httpcallsDocument.body.optional(),
   mcpcalls: mcpcallsDocument.body.optional(),
-  output: outputDocument.body,
+  /** A language model that answers, with the tools it may use. */
+  llm: llmDocument.body.optional(),
+  output: outputDocument.body.default({ outputSet: [] }),
   userMemoryConfig: userMemoryConfig.optional(),
 });
 
@@ -59,6 +62,7 @@ export function contentDocuments(file: AgentFile): FileDocument[] {
     ...(file.property ? [{ type: 'property', body: file.property } as const] : []),
     ...(file.httpcalls ? [{ type: 'httpcalls', body: file.httpcalls } as const] : []),
     ...(file.mcpcalls ? [{ type: 'mcpcalls', body: file.mcpcalls } as const] : []),
+    ...(file.llm ? [{ type: 'llm', body: file.llm } as const] : []),
     { type: 'output', body: file.output },
   ];
 }
@@ -74,6 +78,7 @@ export function workflowOf(file: AgentFile, versionOf: (type: DocumentType) => n
       ...(file.property ? [stepOf('property')] : []),
       ...(file.httpcalls ? [stepOf('httpcalls')] : []),
       ...(file.mcpcalls ? [stepOf('mcpcalls')] : []),
+      ...(file.llm ? [stepOf('llm')] : []),
       stepOf('output'),
       { type: 'templating' },
     ],

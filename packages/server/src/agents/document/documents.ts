@@ -3,6 +3,7 @@ import { agentDocument } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { httpcallsDocument } from './httpcalls.ts';
+import { llmDocument } from './llm.ts';
 import { mcpcallsDocument } from './mcpcalls.ts';
 import { outputDocument } from './output.ts';
 import { propertyDocument } from './property.ts';
@@ -19,4 +20,5 @@ export const DOCUMENT_SCHEMAS: Readonly<Record<DocumentType, DocumentSchema>> = 
   property: propertyDocument,
   httpcalls: httpcallsDocument,
   mcpcalls: mcpcallsDocument,
+  llm: llmDocument,
 };

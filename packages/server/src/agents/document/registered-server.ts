@@ -5,6 +5,12 @@ import type { McpcallsDocument } from './mcpcalls.ts';
 const PREFIX = 'patchbay:servers/';
 const NAMED = /^(?:([A-Za-z0-9_-]{1,64})\/)?([A-Za-z0-9_-]{1,64})$/;
 
+/** The server that `github` or `instance/github` names; `undefined` where the text is no such name. */
+export function readServerName(text: string): ServerRef | undefined {
+  const [, scope = 'default', name] = NAMED.exec(text) ?? [];
+  return name === undefined ? undefined : { scope, name };
+}
+
 /** A registered server as an mcpcalls document uses it. */
 export interface RegisteredServer {
   readonly ref: ServerRef;
@@ -19,8 +25,8 @@ export interface RegisteredServer {
 export function registeredServer(document: McpcallsDocument): RegisteredServer | undefined {
   const { mcpServerUrl, toolsWhitelist = [], toolsBlacklist = [], timeoutMs, apiKey, transport } = document;
   if (!mcpServerUrl.startsWith('patchbay:')) return undefined;
-  const [, scope = 'default', name] = NAMED.exec(mcpServerUrl.slice(PREFIX.length)) ?? [];
-  if (!mcpServerUrl.startsWith(PREFIX) || name === undefined) {
+  const ref = readServerName(mcpServerUrl.slice(PREFIX.length));
+  if (!mcpServerUrl.startsWith(PREFIX) || !ref) {
     throw wrong(
       'mcpServerUrl',
       'names a registered server as patchbay:servers/<name> or patchbay:servers/<instance>/<name>',
@@ -32,7 +38,7 @@ export function registeredServer(document: McpcallsDocument): RegisteredServer |
     throw wrong('transport', 'belongs to the registered server; leave it out here');
   const narrowed = new WeakMap<ServerDefinition, ServerDefinition>();
   return {
-    ref: { scope, name },
+    ref,
     narrow(definition) {
       let own = narrowed.get(definition);
       if (!own) {

@@ -2,6 +2,7 @@ import type { DocumentRef } from '@patchbay/contract/ids';
 import type { z } from 'zod';
 import type { DictionaryDocument } from '../document/dictionary.ts';
 import type { httpcallsDocument } from '../document/httpcalls.ts';
+import type { LlmDocument } from '../document/llm.ts';
 import type { McpcallsDocument } from '../document/mcpcalls.ts';
 import type { OutputDocument } from '../document/output.ts';
 import type { propertyDocument } from '../document/property.ts';
@@ -14,6 +15,7 @@ interface Bodies {
   readonly property: z.output<typeof propertyDocument.body>;
   readonly httpcalls: z.output<typeof httpcallsDocument.body>;
   readonly mcpcalls: McpcallsDocument;
+  readonly llm: LlmDocument;
 }
 
 /** A document and when it has its turn: steps are counted from 0 upwards, through all workflows. */

@@ -58,6 +58,9 @@ function lastHearings(agent: LintedAgent): ReadonlyMap<string, number> {
   for (const { last: step, body } of documentsOf(agent, 'mcpcalls')) {
     for (const action of body.mcpCalls.flatMap(({ actions }) => actions)) hear(action, step);
   }
+  for (const { last: step, body } of documentsOf(agent, 'llm')) {
+    for (const action of body.tasks.flatMap(({ actions }) => actions)) hear(action, step);
+  }
   for (const { last: step, body } of documentsOf(agent, 'rules')) {
     for (const condition of conditionsOf(body)) {
       if (condition.type !== 'actionmatcher') continue;

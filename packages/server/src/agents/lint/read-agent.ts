@@ -57,7 +57,7 @@ export async function readAgent(
         });
     }
     if (!isWhole) return;
-    await compileStep(written, load, stepTypes, place).catch(thrown => {
+    await compileStep(written, { load }, stepTypes, place).catch(thrown => {
       findings.push(findingOf(thrown, place));
     });
   }

@@ -49,6 +49,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** False where the model has to answer without calling any of them. */
+  readonly mayCall?: boolean | undefined;
   readonly temperature?: number | undefined;
   /** Of one answer. */
   readonly maxTokens?: number | undefined;

@@ -23,5 +23,6 @@ export function newRulePause(turn: {
     timeoutPolicy: config?.timeoutPolicy ?? 'WAIT_INDEFINITELY',
     approvalTimeout: config?.approvalTimeout ?? '',
     openedAt: at,
+    request: undefined,
   };
 }

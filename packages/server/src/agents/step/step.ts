@@ -1,12 +1,15 @@
 import type { DocumentRef } from '@patchbay/contract/ids';
 import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
 import type { OutboundCall } from '../../connections/call/outbound-call.ts';
+import type { OutboundCalls } from '../../connections/call/outbound-calls.ts';
 import type { CallOutcome } from '../../connections/call/outcome.ts';
 import type { ServerDefinition, ServerRef } from '../../connections/server/definition.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { PlatformError } from '../../kernel/errors.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { References } from '../../secrets/references.ts';
+import type { Decision, PauseKind, TimeoutPolicy } from '../../store/tables/pauses.ts';
+import type { CallModel } from '../model/model.ts';
 
 /** A quick reply as rules and output see it. */
 export interface QuickReply {
@@ -145,6 +148,18 @@ export type EffectOutcome<T> =
   /** An earlier run of the turn was cut off while it was under way: it may have happened or not, and is not done again. */
   | { readonly kind: 'unknown' };
 
+/** What a person is asked, and what happens when nobody answers (architecture, section 5). */
+export interface PauseRequest {
+  readonly kind: Exclude<PauseKind, 'RULE'>;
+  /** A sentence for whoever decides. */
+  readonly reason: string;
+  readonly timeoutPolicy: TimeoutPolicy;
+  /** ISO 8601; empty when it waits without end. */
+  readonly approvalTimeout: string;
+  /** What is asked, as plain JSON: its kind says what it holds. */
+  readonly request: unknown;
+}
+
 /** An agent that says it has a skill. */
 export interface CapableAgent {
   readonly agentId: string;
@@ -159,6 +174,20 @@ export interface StepTools {
    * JSON value also when it failed, and rejects only with the reason of the turn's signal. Only for a step that `acts`.
    */
   effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
+  /**
+   * Finds something out that must be the same when the turn goes on after a wait or a crash: an answer that is known is given again.
+   * Where none is known `run` may run again, so it changes nothing outside. `run` answers a JSON value. Only for a step that `acts`.
+   */
+  recorded<T>(run: () => Promise<T>): Promise<T>;
+  /**
+   * What a person has decided, the same whenever the turn runs again. While nobody has decided, rejects with `Parked`, which the step
+   * lets through: the turn waits, and the step runs again from its beginning. Only for a step that `acts`.
+   */
+  ask(question: PauseRequest): Promise<Decision>;
+  /** One request to a language model. */
+  readonly model: CallModel;
+  /** Gives whoever listens a piece of a bubble that is being written; `index` is 0 for the first bubble of the answer. */
+  say(text: string, index: number): void;
   /**
    * Keeps a secret of this conversation in the vault, in place of the one it had under the name. Resolves with the reference to it.
    * Rejects with a `PlatformError` when the vault cannot be used.
@@ -195,6 +224,8 @@ export interface StepTools {
 
 /** What a turn reaches of MCP servers. */
 export interface McpTools {
+  /** See `OutboundCalls.offered`. */
+  offered: OutboundCalls['offered'];
   /** See `OutboundCalls.call`. */
   call(call: OutboundCall): Promise<CallOutcome>;
   /** A registered server, as it is defined now; `undefined` when there is none. */
@@ -208,8 +239,10 @@ export type StepResult = 'continue' | 'stop';
 
 /** A step of a deployed agent with everything parsed and prepared: made once a deployment, run once a turn. */
 export interface CompiledStep {
-  /** It may call `effect`: then the turn can go on from before this step. */
+  /** It may call `effect`, `recorded` or `ask`: then the turn can go on from before this step. */
   readonly acts?: boolean;
+  /** How many earlier turns it looks at; most steps need none but the last. */
+  readonly pastTurns?: number;
   run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult>;
   /** Notes in the counters what later turns may ask about this one. Called once, when the turn's steps have run. */
   noteTurn?(turn: PastStep, counters: Counters, budget: TurnBudget): void;
@@ -225,9 +258,20 @@ export interface WorkflowStep {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
+/** The agent that a step is compiled for. */
+export interface AgentAround {
+  /** All steps of its workflows, this one too. */
+  readonly steps: readonly WorkflowStep[];
+  /** As its document has it, parsed. */
+  readonly hitlConfig?: unknown;
+}
+
 /** A row of the table of steps: idea 2 of the architecture. */
 export interface StepType {
   readonly type: string;
-  /** Throws a `PlatformError` of kind `invalid` that names field, path and remedy; a bad step fails the deployment. */
-  compile(step: WorkflowStep, load: LoadDocument): Promise<CompiledStep>;
+  /**
+   * Throws a `PlatformError` of kind `invalid` that names field, path and remedy; a bad step fails the deployment. Without an agent the step
+   * stands alone, as when its document is saved.
+   */
+  compile(step: WorkflowStep, load: LoadDocument, agent?: AgentAround): Promise<CompiledStep>;
 }

@@ -1,11 +1,8 @@
 import type { Decision } from '../../store/tables/pauses.ts';
 import type { RunningMemory } from './turn-memory.ts';
 
-/**
- * What a decision leaves in the turn that waited for it (platform.md 5.3). Approved, the tasks behind the pause run; rejected,
- * they are skipped and the note is said.
- */
-export function applyDecision(memory: RunningMemory, decision: Decision): 'go-on' | 'skip' {
+/** What a decision leaves in the turn that waited for it, whatever was asked (platform.md 5.3). */
+export function noteDecision(memory: RunningMemory, decision: Decision): void {
   const { verdict, note, decidedBy } = decision;
   memory.workflowId = undefined;
   memory.remember('hitl:decision_verdict', verdict);
@@ -13,6 +10,10 @@ export function applyDecision(memory: RunningMemory, decision: Decision): 'go-on
   if (note !== undefined) memory.remember('hitl:decision_note', note);
   memory.decision = decision;
   memory.setProperty('hitlVerdict', verdict, 'conversation');
+}
+
+/** What becomes of a turn that a rule had wait: approved, the tasks behind the pause run; rejected, they are skipped and the note is said. */
+export function applyRuleDecision(memory: RunningMemory, { verdict, note }: Decision): 'go-on' | 'skip' {
   if (verdict === 'APPROVED') return 'go-on';
   if (note !== undefined) memory.output.push({ type: 'text', text: note });
   return 'skip';

@@ -1,13 +1,15 @@
-import type { Store } from '../../store/store.ts';
+import type { Db, Store } from '../../store/store.ts';
 import type { ConversationLease } from '../../store/tables/conversations.ts';
 import {
   type EffectPlace,
   insertIntent,
+  insertRecorded,
   type JournaledEffect,
   setOutcome,
 } from '../../store/tables/effects.ts';
+import type { Decision } from '../../store/tables/pauses.ts';
 import { beginToAct } from '../../store/tables/turn-checkpoints.ts';
-import type { EffectOutcome } from '../step/step.ts';
+import type { EffectOutcome, PauseRequest } from '../step/step.ts';
 import { leaseLost } from './keep-lease.ts';
 
 /** Writes down what a turn does in the world: the intent before it, the outcome after it (architecture, section 3). */
@@ -19,6 +21,14 @@ export interface Journal {
    * while the intent was written: then nothing is run.
    */
   effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>>;
+  /** See `StepTools.recorded`. It is written down with the next intent or pause. */
+  recorded<T>(run: () => Promise<T>): Promise<T>;
+  /** See `StepTools.ask`. */
+  ask(question: PauseRequest): Promise<Decision>;
+  /** Writes down what was found out and is not written yet, in the unit that stores a turn that waits. */
+  writeRecorded(db: Db): Promise<void>;
+  /** What people have decided in this turn so far. */
+  readonly answers: readonly JournaledAnswer[];
   /** Resolves when every outcome that is known is stored. Rejects when one could not be. */
   stored(): Promise<void>;
   /**
@@ -33,6 +43,23 @@ export interface Journal {
   readonly unfinished: readonly string[];
 }
 
+/** What a person decided, at the place where it was asked. */
+export interface JournaledAnswer {
+  readonly place: EffectPlace;
+  readonly decision: Decision;
+}
+
+/** A turn waits for a person: its step cannot go on, and runs again when there is an answer. */
+export class Parked extends Error {
+  readonly place: EffectPlace;
+  readonly question: PauseRequest;
+  constructor(place: EffectPlace, question: PauseRequest) {
+    super('The turn waits for a person');
+    this.place = place;
+    this.question = question;
+  }
+}
+
 export function createJournal(deps: {
   readonly store: Store;
   readonly lease: ConversationLease;
@@ -40,8 +67,9 @@ export function createJournal(deps: {
   readonly signal: AbortSignal;
   /** Of the runs of this turn before this one. */
   readonly earlier: readonly JournaledEffect[];
+  readonly answers: readonly JournaledAnswer[];
 }): Journal {
-  const { store, lease, signal, earlier } = deps;
+  const { store, lease, signal, earlier, answers } = deps;
   const known = new Map(earlier.map(effect => [keyOf(effect), effect]));
   const unfinished = new Set(earlier.flatMap(({ outcome, what }) => (outcome ? [] : [what])));
   let hasActed = earlier.length > 0;
@@ -50,6 +78,9 @@ export function createJournal(deps: {
   /** Until the first intent of the task has stored it. */
   let checkpoint: string | undefined;
   const unstored = new Set<Outcome>();
+  /** Found out, and written down with the next intent. */
+  let unwritten: readonly Outcome[] = [];
+  let carried: Promise<void> = Promise.resolve();
   let storing: Promise<unknown> = Promise.resolve();
   let isEnding = false;
 
@@ -57,12 +88,24 @@ export function createJournal(deps: {
     const text = checkpoint;
     // Before it is known: whoever ends the turn meanwhile must not take it for one that has done nothing.
     hasActed = true;
-    await store.commit(async db => {
-      if (!(await beginToAct(db, lease, text))) throw leaseLost(lease.conversationId);
-      await insertIntent(db, lease, { ...place, what });
-    });
+    const found = unwritten;
+    unwritten = [];
+    // Whoever finds an effect must find what it was decided by.
+    const writing = carried.then(() =>
+      store.commit(async db => {
+        if (!(await beginToAct(db, lease, text))) throw leaseLost(lease.conversationId);
+        await insertFound(db, found);
+        await insertIntent(db, lease, { ...place, what });
+      }),
+    );
+    if (found.length > 0) carried = writing;
+    await writing;
     checkpoint = undefined;
     signal.throwIfAborted();
+  }
+
+  async function insertFound(db: Db, found: readonly Outcome[]): Promise<void> {
+    for (const { place, value } of found) await insertRecorded(db, lease, { ...place, value });
   }
 
   async function storeOne(outcome: Outcome): Promise<void> {
@@ -92,6 +135,8 @@ export function createJournal(deps: {
     async effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>> {
       const place = { ...task, number: next++ };
       const before = known.get(keyOf(place));
+      // Another one in its place: the turn has gone another way, and what it did there cannot be told.
+      if (before && before.what !== what) return { kind: 'unknown' };
       if (before)
         return before.outcome ? { kind: 'done', value: before.outcome.value as T } : { kind: 'unknown' };
       // What is known must not become unknown by a crash while the next one runs.
@@ -102,6 +147,26 @@ export function createJournal(deps: {
       unfinished.delete(what);
       return { kind: 'done', value };
     },
+
+    async recorded<T>(run: () => Promise<T>): Promise<T> {
+      const place = { ...task, number: next++ };
+      const before = known.get(keyOf(place));
+      if (before?.outcome) return before.outcome.value as T;
+      const value = await run();
+      unwritten = [...unwritten, { place, value }];
+      return value;
+    },
+
+    async ask(question) {
+      const place = { ...task, number: next++ };
+      const answer = answers.find(one => keyOf(one.place) === keyOf(place));
+      if (!answer) throw new Parked(place, question);
+      return answer.decision;
+    },
+
+    writeRecorded: db => insertFound(db, unwritten),
+
+    answers,
 
     async stored() {
       await storing;

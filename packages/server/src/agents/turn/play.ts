@@ -7,10 +7,11 @@ import type { ConversationForTurn } from '../../store/tables/conversations.ts';
 import type { NewPause } from '../../store/tables/pauses.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { recallProperties, storeLongTerm } from '../memory/long-term-properties.ts';
+import { newQuestionPause } from '../pause/question-pause.ts';
 import { newRulePause } from '../pause/rule-pause.ts';
 import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
-import { applyDecision } from './apply-decision.ts';
+import { applyRuleDecision, noteDecision } from './apply-decision.ts';
 import {
   restoreMemory,
   type StepStart,
@@ -20,7 +21,8 @@ import {
 } from './checkpoint.ts';
 import type { Journal } from './journal.ts';
 import { keepSecret } from './keep-secret.ts';
-import { runSteps, type StepsRun } from './run-steps.ts';
+import { runSteps, type StepsRun, type Waiting } from './run-steps.ts';
+import type { TurnReader } from './run-turn.ts';
 import { createTurnBudget } from './turn-budget.ts';
 import { changesOf } from './turn-changes.ts';
 import { contextOfGreeting } from './turn-context.ts';
@@ -73,6 +75,10 @@ export class Play {
   /** Earlier turns, the latest first. */
   private past: PastStep[] = [];
   private running: Running | undefined;
+  /** Where the turn stood before the task that runs, if it acts: the checkpoint as JSON. */
+  private entered: string | undefined;
+  /** Bubbles of the step that is played which were given to whoever listens while they were written. */
+  readonly streamed = new Set<number>();
   private tools: StepTools;
   private readonly deps: TurnParts;
   private readonly claim: TurnClaim;
@@ -86,7 +92,7 @@ export class Play {
     message: TurnMessage,
     journal: Journal,
     signal: AbortSignal,
-    explain?: StepTools['explain'],
+    reader: Pick<TurnReader, 'onEvent'> & Pick<StepTools, 'explain'> = {},
   ) {
     this.deps = deps;
     this.claim = claim;
@@ -98,7 +104,12 @@ export class Play {
       : parseCounters(found?.counters ?? '{}');
     this.properties = found?.properties ?? {};
     // A greeting and the message it comes with are one call, and share what it may use up.
-    this.tools = { ...toolsOf(deps, claim, journal, signal), ...(explain && { explain }) };
+    const { onEvent, explain } = reader;
+    const say: StepTools['say'] = (text, index) => {
+      this.streamed.add(index);
+      onEvent?.({ type: 'reply-delta', text, index });
+    };
+    this.tools = { ...toolsOf(deps, claim, journal, signal), say, ...(explain && { explain }) };
   }
 
   /** The one that answers. */
@@ -189,50 +200,42 @@ export class Play {
   private async goOn(resumed: ResumedTurn): Promise<void> {
     const running = this.takeUp(resumed);
     const { decision, checkpoint } = resumed;
-    const isOver = decision !== undefined && applyDecision(running.memory, decision) === 'skip';
+    if (decision) noteDecision(running.memory, decision);
+    const isRule = decision !== undefined && checkpoint.waitsAt === undefined;
+    const isOver = isRule && applyRuleDecision(running.memory, decision) === 'skip';
     await this.runFrom(running, isOver ? this.agent!.steps.length : checkpoint.step.task);
   }
 
   private async runFrom(running: Running, from: number): Promise<void> {
     this.running = running;
+    this.streamed.clear();
     const { index, memory } = running;
     const place = {
       stepIndex: index,
       from,
-      enter: (task: { index: number; acts: boolean }) =>
-        this.journal.enter(
-          { stepIndex: index, taskIndex: task.index },
-          task.acts ? this.writeCheckpoint(running, task.index) : undefined,
-        ),
+      enter: (task: { index: number; acts: boolean }) => {
+        this.entered = task.acts ? this.writeCheckpoint(running, task.index) : undefined;
+        this.journal.enter({ stepIndex: index, taskIndex: task.index }, this.entered);
+      },
       record: (entry: AuditEntry) => this.audit.push(entry),
     };
     const run = await runSteps(this.agent!, place, memory, this.tools);
     this.failure = run.failure;
-    if (run.pausedBefore !== undefined) this.pause(running, run.pausedBefore);
+    if (run.waits) this.paused = this.pause(running, run.waits);
     this.finish(running);
   }
 
-  private pause(running: Running, task: number): void {
+  private pause(running: Running, waits: Waiting): NonNullable<Play['paused']> {
     const { lease, agentId, userId } = this.claim;
-    const pause = newRulePause({
-      conversationId: lease.conversationId,
-      agentId,
-      userId,
-      config: this.agent!.hitl,
-      at: this.deps.clock.now(),
-    });
-    // What was played is stored with the pause and the call is answered, so the turn goes on without them.
-    const { key: _, ...checkpoint } = this.checkpointAt(running, task);
-    this.paused = {
-      pause,
-      checkpoint: JSON.stringify({
-        ...checkpoint,
-        steps: [],
-        audit: [],
-        pauseId: pause.id,
-        isAnswered: true,
-      } satisfies TurnCheckpoint),
-    };
+    const turn = { conversationId: lease.conversationId, agentId, userId, at: this.deps.clock.now() };
+    if (waits.kind === 'rule') {
+      const pause = newRulePause({ ...turn, config: this.agent!.hitl });
+      return { pause, checkpoint: waitingCheckpoint(this.checkpointAt(running, waits.next), pause) };
+    }
+    const { place, question } = waits.parked;
+    const pause = newQuestionPause(turn, question);
+    const before = JSON.parse(this.entered!) as TurnCheckpoint;
+    return { pause, checkpoint: waitingCheckpoint({ ...before, waitsAt: place }, pause) };
   }
 
   private finish({ index, memory, before }: Running): void {
@@ -275,6 +278,7 @@ export class Play {
       message: this.unsaid(memory),
       ...(key && { key }),
       ...(resumed?.checkpoint.isAnswered && { isAnswered: true }),
+      ...(this.journal.answers.length > 0 && { answers: this.journal.answers }),
       steps: this.steps,
       audit: this.audit,
       step: { index, task, memory: snapshotMemory(memory), before },
@@ -282,8 +286,16 @@ export class Play {
   }
 }
 
-/** How far back an agent can look that asks for its conversation. */
-const PAST_TURNS = 20;
+/**
+ * Where a turn goes on that waits. What was played is stored with the pause and the call is answered, so the turn goes on without
+ * them.
+ */
+function waitingCheckpoint({ key: _, ...checkpoint }: TurnCheckpoint, { id }: NewPause): string {
+  return JSON.stringify({
+    ...checkpoint,
+    ...{ steps: [], audit: [], pauseId: id, isAnswered: true },
+  } satisfies TurnCheckpoint);
+}
 
 /** The turns before this call, the latest first. Most agents need only the one that came with the claim. */
 async function earlierTurns(
@@ -291,14 +303,22 @@ async function earlierTurns(
   found: ConversationForTurn,
   agent: CompiledAgent,
 ): Promise<PastStep[]> {
-  if (!agent.readsPast) return [toPastStep(JSON.parse(found.lastOutput) as ConversationOutput)];
-  const outputs = await listConversationOutputs(store.db, found.id, { last: PAST_TURNS });
+  if (agent.pastTurns <= 1) return [toPastStep(JSON.parse(found.lastOutput) as ConversationOutput)];
+  const outputs = await listConversationOutputs(store.db, found.id, { last: agent.pastTurns });
   return outputs.reverse().map(toPastStep);
 }
 
-function toolsOf(deps: TurnParts, claim: TurnClaim, journal: Journal, signal: AbortSignal): StepTools {
+function toolsOf(
+  deps: TurnParts,
+  claim: TurnClaim,
+  journal: Journal,
+  signal: AbortSignal,
+): Omit<StepTools, 'say'> {
   return {
     effect: journal.effect,
+    recorded: journal.recorded,
+    ask: journal.ask,
+    model: deps.model,
     keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
     references: deps.references,
     vars: {},

@@ -2,15 +2,20 @@ import { PlatformError } from '../../kernel/errors.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { StepResult, StepTools } from '../step/step.ts';
+import { Parked } from './journal.ts';
 import { PAUSE_CONVERSATION, type RunningMemory, type TaskError } from './turn-memory.ts';
 
 /** What running the steps came to. The memory holds the rest. */
 export interface StepsRun {
   /** The step that threw, with what it threw; the steps after it did not run. */
   readonly failure: { readonly task: TaskError; readonly cause: unknown } | undefined;
-  /** The turn waits for a person, and then goes on with this task. */
-  readonly pausedBefore: number | undefined;
+  readonly waits: Waiting | undefined;
 }
+
+/** The turn waits for a person: then it goes on with another task, or runs the one again that asks. */
+export type Waiting =
+  | { readonly kind: 'rule'; readonly next: number }
+  | { readonly kind: 'question'; readonly parked: Parked };
 
 /** Where the steps run, and who is told. */
 export interface StepsPlace {
@@ -49,6 +54,9 @@ export async function runSteps(
       const running = step.compiled.run(memory, tools);
       result = typeof running === 'string' ? running : await unlessAborted(running, signal);
     } catch (cause) {
+      // What it has done so far is in the journal, and on its audit entry when it has run to its end.
+      if (cause instanceof Parked && !signal.aborted)
+        return { failure: undefined, waits: { kind: 'question', parked: cause } };
       failure = failureOf(step.type, signal.aborted ? signal.reason : cause);
     }
     const endedAt = clock.now();
@@ -70,12 +78,13 @@ export async function runSteps(
       memory.actions.includes(PAUSE_CONVERSATION) &&
       !before.actions.includes(PAUSE_CONVERSATION)
     ) {
-      return { failure: undefined, pausedBefore: result === 'stop' ? agent.steps.length : taskIndex + 1 };
+      const next = result === 'stop' ? agent.steps.length : taskIndex + 1;
+      return { failure: undefined, waits: { kind: 'rule', next } };
     }
     if (result === 'stop') break;
   }
   const noteFailure = noteTurn(agent, memory, tools);
-  return { failure: failure ?? noteFailure, pausedBefore: undefined };
+  return { failure: failure ?? noteFailure, waits: undefined };
 }
 
 function noteTurn(agent: CompiledAgent, memory: RunningMemory, { budget }: StepTools): StepsRun['failure'] {

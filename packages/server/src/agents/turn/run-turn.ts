@@ -1,4 +1,3 @@
-import type { ConversationOutput } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Db } from '../../store/store.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
@@ -12,7 +11,7 @@ import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { openPause } from '../pause/open-pause.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import type { TurnMessage } from './checkpoint.ts';
-import { createJournal, type Journal } from './journal.ts';
+import { createJournal, type Journal, type JournaledAnswer } from './journal.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
 import { CUT_OFF_TASK, Play, type StepFailure } from './play.ts';
 import { type FailedAnswer, type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
@@ -82,14 +81,15 @@ export async function runTurn(
     lease: claim.lease,
     signal: keeper.signal,
     earlier: claim.resumed?.effects ?? [],
+    answers: answersOf(claim.resumed),
   });
   const explained: unknown[] = [];
   const explain = reader.onTrace && ((rules: unknown) => void explained.push(rules));
-  const play = new Play(deps, claim, message, journal, keeper.signal, explain);
+  const play = new Play(deps, claim, message, journal, keeper.signal, { onEvent: reader.onEvent, explain });
   try {
     await play.run(agent);
     // Nobody listens to a turn that goes on by itself, and the worker it has is everybody's.
-    if (!play.failure && !claim.resumed) await speak(deps, play.answering.output, reader, keeper.signal);
+    if (!play.failure && !claim.resumed) await speak(deps, play, reader, keeper.signal);
     keeper.signal.throwIfAborted();
     await keeper.stop();
     const answer = await commitTurn(deps, claim, journal, play);
@@ -102,6 +102,14 @@ export async function runTurn(
     await keeper.stop();
     throw await giveUp(deps, claim, journal, play, thrown);
   }
+}
+
+/** What people have decided in the turn, the one it waited for last included. */
+function answersOf(resumed: ResumedTurn | undefined): readonly JournaledAnswer[] {
+  if (!resumed) return [];
+  const { checkpoint, decision } = resumed;
+  const { answers = [], waitsAt } = checkpoint;
+  return decision && waitsAt ? [...answers, { place: waitsAt, decision }] : answers;
 }
 
 /** The turn was committed with a step that failed. */
@@ -194,7 +202,8 @@ export async function endCutOffTurn(
 ): Promise<void> {
   const { signal } = new AbortController();
   const { effects: earlier, checkpoint } = claim.resumed;
-  const journal = createJournal({ store: deps.store, lease: claim.lease, signal, earlier });
+  const answers = answersOf(claim.resumed);
+  const journal = createJournal({ store: deps.store, lease: claim.lease, signal, earlier, answers });
   const play = new Play(deps, claim, checkpoint.message, journal, signal);
   const error = new PlatformError(why, `${ENDINGS[why]} ${whatIsKnown(journal)}`);
   play.takeUp(claim.resumed);
@@ -214,19 +223,19 @@ async function suspendClaim(deps: TurnParts, claim: TurnClaim): Promise<void> {
     );
 }
 
-/** Gives the answer bubble by bubble; before a bubble with a delay the agent "types" for so many milliseconds. */
+/** Gives the answer bubble by bubble, without those that were heard while they were written; before a bubble with a delay the agent "types" for so many milliseconds. */
 async function speak(
   deps: TurnParts,
-  output: ConversationOutput,
+  { answering, streamed }: Play,
   reader: TurnReader,
   signal: AbortSignal,
 ): Promise<void> {
   let index = 0;
-  for (const item of output.output ?? []) {
+  for (const item of answering.output.output ?? []) {
     if (item.type !== 'text' || item.text === undefined) continue;
     const { delay } = item;
     if (typeof delay === 'number' && delay > 0) await deps.clock.sleep(delay, signal);
-    reader.onEvent?.({ type: 'reply-delta', text: item.text, index });
+    if (!streamed.has(index)) reader.onEvent?.({ type: 'reply-delta', text: item.text, index });
     index += 1;
   }
 }
@@ -289,8 +298,10 @@ async function commitTurn(
       await insertConversationFiles(db, { conversationId, index: answering.index }, play.message.attachments);
     await insertAuditRecords(db, audit.records);
     if (!paused) forgotten = await play.storeLongTerm(db);
-    if (paused) await openPause(db, paused.pause, paused.checkpoint);
-    else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
+    if (paused) {
+      await journal.writeRecorded(db);
+      await openPause(db, paused.pause, paused.checkpoint);
+    } else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
     await tellStored(db, answer);
     if (!key) return;
     if (failure && !journal.hasActed) await freeIdempotencyKey(db, key, lease);

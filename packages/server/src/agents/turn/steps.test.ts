@@ -79,6 +79,7 @@ describe('the table of steps', () => {
       'property',
       'httpcalls',
       'mcpcalls',
+      'llm',
       'output',
       'templating',
     ]);

@@ -1,5 +1,6 @@
 import type { StepType } from '../step/step.ts';
 import { httpcallsStep } from './steps/httpcalls.ts';
+import { llmStep } from './steps/llm.ts';
 import { mcpcallsStep } from './steps/mcpcalls.ts';
 import { outputStep } from './steps/output.ts';
 import { parserStep } from './steps/parser.ts';
@@ -14,6 +15,7 @@ export const STEP_TYPES: readonly StepType[] = [
   propertyStep, //   actions, input       → properties
   httpcallsStep, //  actions              → answers of servers
   mcpcallsStep, //   actions              → answers of MCP tools
+  llmStep, //        what was said, tools → answers of a model
   outputStep, //     actions              → output, quick replies
   templatingStep, // output, turn's data  → rendered output
 ];

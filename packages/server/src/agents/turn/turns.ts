@@ -22,6 +22,7 @@ import { claimCheckpoint, listCutOffTurns } from '../../store/tables/turn-checkp
 import type { Capabilities } from '../deployment/capabilities.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import type { Deployments } from '../deployment/deployments.ts';
+import type { CallModel } from '../model/model.ts';
 import { CONTINUE_TURN } from '../pause/jobs.ts';
 import type { McpTools } from '../step/step.ts';
 import {
@@ -67,6 +68,7 @@ export interface TurnDeps {
   readonly variables: Pick<Variables, 'values'>;
   readonly fetch: SafeFetch;
   readonly mcp: McpTools;
+  readonly model: CallModel;
   /**
    * Belongs to the unit that stores a turn with a delivery or a log. False when nobody wants the turn any more: one that has done
    * nothing outside is then not stored.

@@ -33,9 +33,16 @@ export interface OutboundCalls {
    * `SessionError` when its credentials cannot be had, and when it was removed.
    */
   connection(server: ServerDefinition, callFor: CallFor): Promise<Connection>;
+  /**
+   * The tools that a definition offers to calls with this turn, as the first of them has found them (W-21); connects where there is no
+   * connection. Rejects with a `SessionError` when the server cannot be reached, and with the reason of the signal.
+   */
+  offered(call: Pick<OutboundCall, 'server' | 'callFor' | 'turn' | 'signal'>): Promise<ServerView>;
   /** The tools as they were listed last; `undefined` before the first time. */
   listed(server: ServerDefinition, connection: Connection): ServerView | undefined;
 }
+
+type Listing = Pick<OutboundCall, 'server' | 'turn' | 'signal'>;
 
 export function createOutboundCalls(deps: {
   readonly pool: Pool;
@@ -112,7 +119,7 @@ export function createOutboundCalls(deps: {
   }
 
   /** The list as it is now, with what was accepted of it. */
-  async function freshList({ server, signal }: OutboundCall, from: Connection): Promise<ToolList> {
+  async function freshList({ server, signal }: Listing, from: Connection): Promise<ToolList> {
     if (!from.facts) {
       // A server that comes back may have other tools. One that does not is told of when the call is sent.
       await from.ready(signal).catch(error => {
@@ -148,7 +155,7 @@ export function createOutboundCalls(deps: {
   }
 
   /** Calls of one turn go by the list that the first of them has found. */
-  async function listFor(call: OutboundCall, from: Connection): Promise<ToolList> {
+  async function listFor(call: Listing, from: Connection): Promise<ToolList> {
     if (!call.turn) return freshList(call, from);
     let lists = turns.get(call.turn);
     if (!lists) {
@@ -177,6 +184,10 @@ export function createOutboundCalls(deps: {
   return {
     connection,
     listed,
+    async offered(call) {
+      const { connection: from } = await reached(call.server, call.callFor);
+      return viewOf(call.server, await listFor(call, from));
+    },
     call: call => runCall(steps, call, { clock, onCall: (record, reason) => note(call, record, reason) }),
   };
 

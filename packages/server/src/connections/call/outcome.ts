@@ -1,3 +1,5 @@
+import { formatServerRef, type ServerDefinition } from '../server/definition.ts';
+
 /** What went wrong with a call, or with the connection it needed. */
 export type FailureKind =
   /** No connection: known to be down, refused, no such host, TLS, connect time limit. */
@@ -96,3 +98,16 @@ export type Ended =
 
 /** What a call came to, as plain JSON: the journal of a turn keeps it. */
 export type CallOutcome = Ended & { readonly record: CallRecord };
+
+/** What is known of a call whose node went down: it may have arrived, and then it costs what it costs. */
+export function unknownCall({ ref, cost }: ServerDefinition, tool: string): CallRecord {
+  return {
+    server: formatServerRef(ref),
+    tool,
+    outcome: 'OUTCOME_UNKNOWN',
+    reached: 'unknown',
+    durationMs: 0,
+    attempts: 1,
+    costUsd: typeof cost === 'function' ? 'unknown' : cost?.usd,
+  };
+}

@@ -1,4 +1,5 @@
 import type { Pause } from '../../agents/pause/pauses.ts';
+import { toolNamesIn } from '../../agents/pause/tool-calls.ts';
 import type { OperationOutput } from '../bind.ts';
 
 type PendingApproval = OperationOutput<'list_pending_approvals'>['approvals'][number];
@@ -13,5 +14,6 @@ export function toPendingApproval(pause: Pause): PendingApproval {
     pauseId: id,
     pauseReason: reason,
     pauseType: kind,
+    ...(kind === 'TOOL_CALL' && { toolNames: [...toolNamesIn(pause)] }),
   };
 }

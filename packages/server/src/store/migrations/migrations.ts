@@ -11,6 +11,7 @@ import { deployment } from './0005-deployment.ts';
 import { filesAndTasks } from './0006-files-and-tasks.ts';
 import { memory } from './0007-memory.ts';
 import { servers } from './0008-servers.ts';
+import { toolApprovals } from './0009-tool-approvals.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   filesAndTasks,
   memory,
   servers,
+  toolApprovals,
 ];
 
 interface Applied {

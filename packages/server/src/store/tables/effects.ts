@@ -24,21 +24,34 @@ export async function insertIntent(
   lease: ConversationLease,
   effect: EffectPlace & { readonly what: string },
 ): Promise<void> {
-  await insertEffect(db, { ...lease, ...effect });
+  await insertEffect(db, { ...lease, ...effect, outcome: null });
 }
 
-const insertEffect = prepareQuery((db, effect: ConversationLease & EffectPlace & { readonly what: string }) =>
-  db.insertInto('effects').values({
-    conversation_id: effect.conversationId,
-    step_index: effect.stepIndex,
-    task_index: effect.taskIndex,
-    number: effect.number,
-    fence: effect.fence,
-    what: effect.what,
-    outcome: null,
-    started_at: NOW,
-  }),
+const insertEffect = prepareQuery(
+  (
+    db,
+    effect: ConversationLease & EffectPlace & { readonly what: string; readonly outcome: string | null },
+  ) =>
+    db.insertInto('effects').values({
+      conversation_id: effect.conversationId,
+      step_index: effect.stepIndex,
+      task_index: effect.taskIndex,
+      number: effect.number,
+      fence: effect.fence,
+      what: effect.what,
+      outcome: effect.outcome,
+      started_at: NOW,
+    }),
 );
+
+/** Writes down what is known already and was done nowhere outside. The unit has made sure of the lease. */
+export async function insertRecorded(
+  db: Db,
+  lease: ConversationLease,
+  recorded: EffectPlace & { readonly value: unknown },
+): Promise<void> {
+  await insertEffect(db, { ...lease, ...recorded, what: '', outcome: JSON.stringify(recorded.value) });
+}
 
 /** Writes down how it ended; nothing when the turn was taken over or has ended meanwhile. */
 export async function setOutcome(

@@ -4,7 +4,7 @@ import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 
 /** What kind of wait it is (architecture, section 5). Each has its own authority and way of going on; the table is one. */
-export type PauseKind = 'RULE';
+export type PauseKind = 'RULE' | 'TOOL_CALL';
 export type PauseState = 'open' | 'answered' | 'expired' | 'cancelled';
 export type TimeoutPolicy = 'AUTO_APPROVE' | 'AUTO_REJECT' | 'ABORT' | 'WAIT_INDEFINITELY';
 export type Verdict = 'APPROVED' | 'REJECTED';
@@ -23,6 +23,8 @@ export interface Pause {
   /** ISO 8601; empty when it waits without end. */
   readonly approvalTimeout: string;
   readonly openedAt: number;
+  /** What is asked, besides the reason, as plain JSON: its kind says what it holds. */
+  readonly request: unknown;
   readonly decision: Decision | undefined;
 }
 
@@ -32,6 +34,8 @@ export interface Decision {
   /** `<user>`, `mcp:<user>` or `system:timeout`. */
   readonly decidedBy: string;
   readonly decidedAt: number;
+  /** What was decided besides, as plain JSON. */
+  readonly answer?: unknown;
 }
 
 /** What is known of a pause when it begins. */
@@ -55,6 +59,8 @@ export async function insertPause(db: Db, pause: NewPause): Promise<void> {
       note: null,
       decided_by: null,
       decided_at: null,
+      request: pause.request === undefined ? null : JSON.stringify(pause.request),
+      answer: null,
     })
     .execute();
 }
@@ -95,6 +101,7 @@ export async function closePause(
       note: decision.note ?? null,
       decided_by: decision.decidedBy,
       decided_at: decision.decidedAt,
+      answer: decision.answer === undefined ? null : JSON.stringify(decision.answer),
     })
     .where('id', '=', id)
     .where('state', '=', 'open' satisfies PauseState)
@@ -145,6 +152,7 @@ function toPause(row: Schema['pauses']): Pause {
     timeoutPolicy: row.timeout_policy as TimeoutPolicy,
     approvalTimeout: row.approval_timeout,
     openedAt: row.opened_at,
+    request: row.request === null ? undefined : (JSON.parse(row.request) as unknown),
     decision:
       row.decided_by === null
         ? undefined
@@ -153,6 +161,7 @@ function toPause(row: Schema['pauses']): Pause {
             note: row.note ?? undefined,
             decidedBy: row.decided_by,
             decidedAt: row.decided_at!,
+            ...(row.answer !== null && { answer: JSON.parse(row.answer) as unknown }),
           },
   };
 }

@@ -42,6 +42,7 @@ describe('a call of an MCP tool in a turn', () => {
         calls.push(call);
         return ANSWERED;
       },
+      offered: async () => expect.unreachable(),
       registered: () => undefined,
       warn: () => undefined,
     };
@@ -77,6 +78,7 @@ describe('a call of an MCP tool in a turn', () => {
           made += 1;
           return ANSWERED;
         },
+        offered: async () => expect.unreachable(),
         registered: () => undefined,
         warn: () => undefined,
       };

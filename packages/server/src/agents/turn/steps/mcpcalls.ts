@@ -1,16 +1,12 @@
-import { MCPCALLS_SCOPE } from '../../../connections/call/outbound-calls.ts';
-import type { ServerDefinition } from '../../../connections/server/definition.ts';
-import { definitionOfMcpcalls, type ReadMcpcalls } from '../../../connections/server/from-mcpcalls.ts';
 import { type McpcallsDocument, mcpcallsDocument } from '../../document/mcpcalls.ts';
-import { registeredServer } from '../../document/registered-server.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { answerTexts } from './http/build-answers.ts';
-import { compileForCheck } from './http/request-template.ts';
 import { compileInstructions, instructionTexts } from './instructions.ts';
 import { listensTo } from './listens-to.ts';
 import { argumentTexts } from './mcp/arguments.ts';
-import { type CallError, failureOf, makeCall } from './mcp/call.ts';
+import { failureOf, makeCall } from './mcp/call.ts';
+import { mcpcallsServer } from './mcp/server.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
 import { turnData } from './turn-data.ts';
@@ -26,8 +22,7 @@ export const mcpcallsStep: StepType = {
   async compile(step, load) {
     const document = await loadStepDocument(step, mcpcallsDocument, load);
     await checkTemplates('mcpcalls document', textsOf(document));
-    const registered = registeredServer(document);
-    if (!registered) literalServer(document, { compile: compileForCheck });
+    const serverFor = mcpcallsServer(document);
     const calls = document.mcpCalls.map(call => ({
       call,
       listens: listensTo(call.actions),
@@ -35,29 +30,6 @@ export const mcpcallsStep: StepType = {
       after: compileInstructions(call.postResponse?.propertyInstructions ?? []),
     }));
     const templates = createTemplateCache(CACHED_TEMPLATES);
-    let literal: ServerDefinition | undefined;
-
-    function serverFor({ mcp, references, conversation }: StepTools): ServerDefinition | CallError {
-      const { agentId } = conversation;
-      if (!registered) {
-        if (literal) return literal;
-        const { definition, warnings } = literalServer(document, references);
-        for (const warning of warnings) mcp.warn(warning, agentId);
-        literal = definition;
-        return literal;
-      }
-      const definition = mcp.registered(registered.ref);
-      if (definition) return registered.narrow(definition);
-      const { scope, name } = registered.ref;
-      const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
-      mcp.warn(`Rules call a tool of the server ${scope}/${name}, which is not registered`, agentId);
-      return {
-        code: 'SERVER_UNAVAILABLE',
-        message: `there is no server ${scope}/${name}; it is added with \`npx patchbay servers add ${name}${ofInstance}\``,
-        sent: false,
-      };
-    }
-
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
       const server = serverFor(tools);
       const data = turnData(memory, tools);
@@ -76,13 +48,6 @@ export const mcpcallsStep: StepType = {
     };
   },
 };
-
-function literalServer(
-  document: McpcallsDocument,
-  texts: Pick<StepTools['references'], 'compile'>,
-): ReadMcpcalls {
-  return definitionOfMcpcalls(document, { scope: MCPCALLS_SCOPE, when: 'loading', texts });
-}
 
 function* textsOf({ mcpCalls }: McpcallsDocument): Generator<PlacedText> {
   for (const [index, { toolArguments, preRequest, postResponse }] of mcpCalls.entries()) {

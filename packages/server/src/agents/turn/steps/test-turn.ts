@@ -83,9 +83,14 @@ export function testTools(
     }),
     mcp: {
       call: () => Promise.reject(new Error('Nothing is called in this test.')),
+      offered: () => Promise.reject(new Error('No tools are looked at in this test.')),
       registered: () => undefined,
       warn: () => undefined,
     },
+    recorded: run => run(),
+    ask: () => Promise.reject(new Error('Nobody is asked in this test.')),
+    model: () => Promise.reject(new Error('No model is asked in this test.')),
+    say: () => undefined,
     conversation: {
       conversationId,
       agentId: 'demo',

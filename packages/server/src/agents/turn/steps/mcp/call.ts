@@ -1,5 +1,5 @@
-import type { CallOutcome, CallRecord } from '../../../../connections/call/outcome.ts';
-import { formatServerRef, type ServerDefinition } from '../../../../connections/server/definition.ts';
+import { type CallOutcome, type CallRecord, unknownCall } from '../../../../connections/call/outcome.ts';
+import type { ServerDefinition } from '../../../../connections/server/definition.ts';
 import { storable } from '../../../../connections/tool/json-value.ts';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import type { McpCall } from '../../../document/mcpcalls.ts';
@@ -8,6 +8,7 @@ import { buildAnswers } from '../http/build-answers.ts';
 import { runsOn } from '../http/runs-on.ts';
 import { inSlices } from '../in-slices.ts';
 import { type Instruction, instruct } from '../instructions.ts';
+import { measureCall } from '../measure-call.ts';
 import type { TemplateCache } from '../template.ts';
 import { fillArguments, ReferenceInData } from './arguments.ts';
 
@@ -109,25 +110,12 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
   const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
   if (effect.kind === 'done') return effect.value;
   if (call.retry) return run();
-  measure(call, memory, unknownCall(server, call));
+  measure(call, memory, unknownCall(server, call.toolName));
   return {
     code: 'OUTCOME_UNKNOWN',
     message:
       'it was cut off while it was under way, so it may have been carried out or not; it is not called again',
     sent: true,
-  };
-}
-
-/** What is known of a call whose node went down: it may have arrived, and then it costs what it costs. */
-function unknownCall({ ref, cost }: ServerDefinition, { toolName }: McpCall): CallRecord {
-  return {
-    server: formatServerRef(ref),
-    tool: toolName,
-    outcome: 'OUTCOME_UNKNOWN',
-    reached: 'unknown',
-    durationMs: 0,
-    attempts: 1,
-    costUsd: typeof cost === 'function' ? 'unknown' : cost?.usd,
   };
 }
 
@@ -154,11 +142,8 @@ function show(call: McpCall, { memory, tools }: CallTurn, outcome: CallOutcome |
   return { error, isAbsent: false };
 }
 
-/** What a call cost stays on its step, and what all of them cost on the conversation (W-104). */
 function measure({ name }: McpCall, memory: TurnMemory, record: CallRecord): void {
-  const { counters } = memory;
-  memory.remember(`mcpCalls:${name}:call`, record);
-  if (typeof record.costUsd === 'number') counters.spentUsd = (counters.spentUsd ?? 0) + record.costUsd;
+  measureCall(memory, `mcpCalls:${name}:call`, record);
 }
 
 function errorOf(outcome: CallOutcome | CallError): CallError | undefined {

@@ -1,0 +1,68 @@
+import { createScrubber } from '../../../../kernel/redact.ts';
+import type { CompiledText } from '../../../../secrets/references.ts';
+import type { LlmTask } from '../../../document/llm.ts';
+import type { ModelMessage, ModelOutcome, ModelRequest } from '../../../model/model.ts';
+import { PROVIDERS } from '../../../model/providers.ts';
+import type { OfferedTool } from '../../../model/tool-schema/compile-tools.ts';
+import type { StepTools } from '../../../step/step.ts';
+
+/** Which model a task asks, with its references found. */
+export interface TaskModel {
+  readonly task: LlmTask;
+  readonly apiKey: CompiledText | undefined;
+  readonly baseUrl: CompiledText | undefined;
+}
+
+/** Throws a `PlatformError` of kind `invalid` for a reference that is none. */
+export function compileModel(task: LlmTask, compile: (text: string) => CompiledText): TaskModel {
+  const { apiKey, baseUrl } = task.parameters;
+  return {
+    task,
+    apiKey: apiKey === undefined ? undefined : compile(apiKey),
+    baseUrl: baseUrl === undefined ? undefined : compile(baseUrl),
+  };
+}
+
+/** The model of a task, as people name it. */
+export function modelName({ type, parameters }: LlmTask): string {
+  return parameters.model ?? PROVIDERS[type].defaultModel ?? '';
+}
+
+/** One request of a turn. */
+export interface Round {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly offered: readonly OfferedTool[];
+  /** False in the last round there may be: then it has to answer. */
+  readonly mayCall: boolean;
+  readonly onText: (delta: string) => void;
+}
+
+/** Asks with the key and the address as they are now. No secret is in what it answers. */
+export async function askModel(
+  { task, apiKey, baseUrl }: TaskModel,
+  { offered, ...round }: Round,
+  tools: StepTools,
+): Promise<ModelOutcome> {
+  const { agentId } = tools.conversation;
+  const resolve = (text: CompiledText | undefined) => text && tools.references.resolve(text, { agentId });
+  const [key, url] = await Promise.all([resolve(apiKey), resolve(baseUrl)]);
+  const { temperature, maxTokens, timeout } = task.parameters;
+  const request: ModelRequest = {
+    provider: task.type,
+    model: modelName(task),
+    apiKey: key?.text,
+    baseUrl: url?.text,
+    ...round,
+    tools: offered,
+    ...{ temperature, maxTokens },
+    timeoutMs: task.streamingTimeoutSeconds * 1_000,
+    totalMs: timeout,
+    retry: task.retry,
+    signal: tools.signal,
+  };
+  const outcome = await tools.model(request);
+  if (outcome.kind === 'answered') return outcome;
+  const scrub = createScrubber([...(key?.secrets ?? []), ...(url?.secrets ?? [])]);
+  return { ...outcome, message: scrub(outcome.message) };
+}

@@ -1,0 +1,138 @@
+import type { OutputItem } from '@patchbay/contract/operations/conversation';
+import { PlatformError } from '../../../../kernel/errors.ts';
+import type { LlmTask } from '../../../document/llm.ts';
+import type { AnswerPart, ModelMessage, ModelOutcome } from '../../../model/model.ts';
+import { PROVIDERS } from '../../../model/providers.ts';
+import { compileTools } from '../../../model/tool-schema/compile-tools.ts';
+import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import { spend } from '../measure-call.ts';
+import type { TemplateCache } from '../template.ts';
+import { askModel, modelName, type TaskModel } from './ask-model.ts';
+import type { Toolbox } from './callable-tool.ts';
+import { keepWithin } from './keep-within.ts';
+import { type CallsTurn, type ModelCall, makeCalls, type PauseTerms } from './make-calls.ts';
+import { openingOf } from './opening.ts';
+
+/** What a task of a turn is made of. */
+export interface TaskTurn {
+  readonly model: TaskModel;
+  readonly memory: TurnMemory;
+  readonly tools: StepTools;
+  readonly templates: TemplateCache;
+  readonly toolbox: Toolbox;
+  readonly terms: PauseTerms;
+}
+
+/**
+ * Has a model answer: it is asked, the tools it calls are called, and it is asked again with what they said, until it calls none or has
+ * called them as often as it may. Everything that was answered is in the journal of the turn, so a turn that goes on after a wait or a
+ * crash comes back to where it was without asking, paying or calling anything twice. Each answer's text is a bubble.
+ * Throws a `PlatformError` when the model cannot be asked.
+ */
+export async function converse(turn: TaskTurn): Promise<void> {
+  const { model, memory, tools, templates, toolbox, terms } = turn;
+  const { task } = model;
+  const opening = await tools.recorded(() => openingOf(task, memory, tools, templates));
+  const calls: CallsTurn = {
+    ...{ memory, tools, toolbox, taskId: task.id, terms },
+    replies: { limits: task.toolResponseLimits, mark: opening.mark },
+    refused: new Map(),
+    waits: 0,
+  };
+  const exchanges: ModelMessage[] = [];
+  for (let round = 0; ; round += 1) {
+    const mayCall = round < task.maxToolIterations;
+    const answer = await ask(turn, [...opening.messages, ...exchanges], opening.system, mayCall);
+    say(answer.parts, task, memory, tools);
+    const wanted = answer.parts.filter((part): part is ModelCall => part.type === 'tool-call');
+    if (wanted.length === 0 || !mayCall) return end(answer, task, memory, tools);
+    const results = await makeCalls(wanted, round, calls);
+    exchanges.push({ role: 'assistant', parts: answer.parts }, { role: 'tool', results });
+    keepWithin(exchanges, task.maxToolContextTokens);
+  }
+}
+
+type Answered = Extract<ModelOutcome, { kind: 'answered' }>;
+
+async function ask(
+  { model, memory, tools, toolbox }: TaskTurn,
+  messages: readonly ModelMessage[],
+  system: string,
+  mayCall: boolean,
+): Promise<Answered> {
+  const { task } = model;
+  refuseOverspent(memory, tools);
+  const index = bubblesIn(memory.output);
+  const outcome = await tools.recorded(async () => {
+    const offered = compileTools(PROVIDERS[task.type].dialect, await toolbox.all()).tools;
+    const onText = (delta: string) => {
+      if (task.parameters.addToOutput) tools.say(delta, index);
+    };
+    return askModel(model, { system, messages, offered, mayCall, onText }, tools);
+  });
+  measure(task, memory, outcome);
+  if (outcome.kind === 'answered') return outcome;
+  throw new PlatformError('unavailable', `${outcome.message.replace(/\.$/, '')}.`);
+}
+
+/** What a request cost stays on its step, and what all of them cost on the conversation. */
+function measure(task: LlmTask, memory: TurnMemory, outcome: ModelOutcome): void {
+  const { usage, attempts, durationMs } = outcome;
+  const { inputPricePer1M = 0, outputPricePer1M = 0 } = task;
+  const isPriced = task.inputPricePer1M !== undefined || task.outputPricePer1M !== undefined;
+  const costUsd =
+    usage && isPriced
+      ? (usage.inputTokens * inputPricePer1M + usage.outputTokens * outputPricePer1M) / 1_000_000
+      : undefined;
+  memory.remember(`llm:${task.id}:request`, {
+    ...{ provider: task.type, model: modelName(task), attempts, durationMs, usage },
+    outcome: outcome.kind === 'answered' ? outcome.finish : outcome.code,
+    ...(costUsd !== undefined && { costUsd }),
+  });
+  spend(memory, costUsd);
+}
+
+function refuseOverspent({ counters }: TurnMemory, { callBudgetUsd }: StepTools): void {
+  const { spentUsd = 0 } = counters;
+  if (callBudgetUsd === undefined || spentUsd < callBudgetUsd) return;
+  throw new PlatformError(
+    'rate_limited',
+    `the conversation has spent ${spentUsd} of the ${callBudgetUsd} US dollars it may spend; start another one, or raise the agent's budget.`,
+  );
+}
+
+/** A model's words are no template, and never become one: they may repeat what a tool said. */
+function say(parts: readonly AnswerPart[], task: LlmTask, memory: TurnMemory, { budget }: StepTools): void {
+  const text = parts.map(part => (part.type === 'text' ? part.text : '')).join('');
+  if (text.trim() === '' || !task.parameters.addToOutput) return;
+  budget.write(text.length);
+  sayBubble(text, task, memory);
+}
+
+function sayBubble(text: string, { id }: LlmTask, memory: TurnMemory): void {
+  const item: OutputItem = { type: 'text', text };
+  const { settled, output } = memory;
+  memory.settled = { ...settled, output: [...settled.output, output.length] };
+  output.push(item);
+  memory.remember(`output:text:${id}`, item);
+}
+
+const SAYS_WHY = {
+  length: 'The answer is cut: it reached the most that the model may write.',
+  'content-filter': 'The model declined to answer this.',
+} as const;
+
+/** An answer that is cut, refused or empty says so: silence would look like a fault. */
+function end({ finish, parts }: Answered, task: LlmTask, memory: TurnMemory, tools: StepTools): void {
+  if (!task.parameters.addToOutput) return;
+  const saidSomething = parts.some(part => part.type === 'text' && part.text.trim() !== '');
+  const usual = saidSomething ? undefined : 'The model gave no answer.';
+  const why = finish === 'length' || finish === 'content-filter' ? SAYS_WHY[finish] : usual;
+  if (why === undefined) return;
+  tools.say(why, bubblesIn(memory.output));
+  sayBubble(why, task, memory);
+}
+
+function bubblesIn(output: readonly OutputItem[]): number {
+  return output.filter(({ type, text }) => type === 'text' && text !== undefined).length;
+}

@@ -1,0 +1,49 @@
+import { randomBase32 } from '../../../../kernel/ids.ts';
+import type { LlmTask } from '../../../document/llm.ts';
+import type { ModelMessage } from '../../../model/model.ts';
+import type { PastStep, StepTools, TurnMemory } from '../../../step/step.ts';
+import { inSlices } from '../in-slices.ts';
+import type { TemplateCache } from '../template.ts';
+import { turnData } from '../turn-data.ts';
+
+/** What a model is told before it says anything: the same in every run of a turn. */
+export interface Opening {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  /** See `ReplyTerms`. */
+  readonly mark: string;
+}
+
+/** System message and prompt with the turn's data in them, behind the turns before. */
+export async function openingOf(
+  { parameters, conversationHistoryLimit }: LlmTask,
+  memory: TurnMemory,
+  tools: StepTools,
+  templates: TemplateCache,
+): Promise<Opening> {
+  const data = turnData(memory, tools);
+  const fill = async (text: string): Promise<string> => {
+    // Held back, so that what is written is charged as work and not as a part of the answer.
+    const turn = { now: tools.clock.now(), budget: tools.budget, hold: String };
+    return inSlices(templates.render(text, data, turn), tools.budget);
+  };
+  const said = parameters.prompt === undefined ? (memory.input ?? '') : await fill(parameters.prompt);
+  return {
+    system: await fill(parameters.systemMessage),
+    messages: [...historyOf(memory.past.slice(0, conversationHistoryLimit)), { role: 'user', text: said }],
+    mark: randomBase32(26),
+  };
+}
+
+/** Turns before, the first one first. What tools were asked then is not told again. */
+function historyOf(past: readonly PastStep[]): readonly ModelMessage[] {
+  return past.toReversed().flatMap(({ input, output }): ModelMessage[] => {
+    const said = output
+      .flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []))
+      .join('\n');
+    return [
+      ...(input === undefined || input === '' ? [] : [{ role: 'user', text: input } as const]),
+      ...(said === '' ? [] : [{ role: 'assistant', parts: [{ type: 'text', text: said }] } as const]),
+    ];
+  });
+}

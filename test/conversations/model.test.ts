@@ -1,0 +1,297 @@
+import { engines } from '@patchbay/testing/stores';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AnswerPart, ModelRequest } from '../../packages/server/src/agents/model/model.ts';
+import type { McpTools } from '../../packages/server/src/agents/step/step.ts';
+import type { TurnEvent } from '../../packages/server/src/agents/turn/run-turn.ts';
+import type { TurnDeps } from '../../packages/server/src/agents/turn/turns.ts';
+import type { OutboundCall } from '../../packages/server/src/connections/call/outbound-call.ts';
+import type { CallOutcome } from '../../packages/server/src/connections/call/outcome.ts';
+import { readServerOptions } from '../../packages/server/src/connections/server/server-options.ts';
+import { createViews } from '../../packages/server/src/connections/server/server-view.ts';
+import { compileText } from '../../packages/server/src/secrets/reference-text.ts';
+import { ann, endLease, errorOf, gate, type Rig, say, startRig } from './setup.ts';
+
+const AGENT = {
+  agent: 'helper',
+  name: 'Helper',
+  llm: {
+    tasks: [
+      {
+        id: 'main',
+        type: 'openai-compatible',
+        parameters: {
+          model: 'any',
+          baseUrl: 'http://model.test',
+          systemMessage: 'You help {{ userInfo.userId }}.',
+        },
+        mcpServers: ['files'],
+        inputPricePer1M: 1_000_000,
+        outputPricePer1M: 0,
+      },
+    ],
+  },
+};
+
+const NAMED = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+const TOOLS = ['read', 'remove'].map(name => ({ name, description: `${name} a file`, inputSchema: NAMED }));
+const BINDING = { server: 's', tool: 't', arguments: 'a', person: 'p', policy: 'v' };
+
+const text = (said: string): AnswerPart => ({ type: 'text', text: said });
+const call = (tool: string, name: string, callId = `call_${name}`): AnswerPart => ({
+  type: 'tool-call',
+  callId,
+  name: `files__${tool}`,
+  input: JSON.stringify({ name }),
+});
+
+/** A model that answers by a script, and a server with a tool that removes what a person has approved. */
+function world(script: readonly (readonly AnswerPart[])[]) {
+  const requests: ModelRequest[] = [];
+  const sent: { readonly tool: string; readonly args: unknown; readonly approved: boolean }[] = [];
+  const definition = readServerOptions(
+    { url: 'http://files.test/mcp' },
+    {
+      ...{ ref: { scope: 'default', name: 'files' }, source: 'data' },
+      texts: { compile: source => compileText(source, () => true) },
+    },
+  );
+  const view = createViews()(definition, { tools: TOOLS, mirrorsArguments: false, accepted: undefined });
+  const behaviour: { inCall?: (call: OutboundCall) => Promise<void> } = {};
+  const mcp: McpTools = {
+    offered: async () => view,
+    registered: ({ name }) => (name === 'files' ? definition : undefined),
+    warn: () => undefined,
+    async call(outbound): Promise<CallOutcome> {
+      const { tool, arguments: args, approval } = outbound;
+      const record = { server: 'default/files', tool, durationMs: 0, costUsd: 0.25 } as const;
+      if (tool === 'remove' && !approval) {
+        return {
+          ...{ kind: 'needs-approval', binding: BINDING, reason: 'it may change something' },
+          record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0, costUsd: undefined },
+        };
+      }
+      sent.push({ tool, args, approved: approval !== undefined });
+      await behaviour.inCall?.(outbound);
+      const said = `${tool} ${String(args.name)}: done`;
+      return {
+        kind: 'answered',
+        result: { value: said, text: said, isError: false, cut: false, outside: true, suspicious: [] },
+        record: { ...record, outcome: 'answered', reached: 'yes', attempts: 1 },
+      };
+    },
+  };
+  const deps: Partial<TurnDeps> = {
+    mcp,
+    references: {
+      compile: source => ({ source, references: [] }) as never,
+      resolve: async ({ source }) => ({ text: source, secrets: [] }),
+    },
+    async model(request) {
+      const parts = script[requests.length] ?? [text('The script is over.')];
+      requests.push(request);
+      for (const part of parts) if (part.type === 'text') request.onText?.(part.text);
+      const calls = parts.some(({ type }) => type === 'tool-call');
+      return {
+        ...{ kind: 'answered', parts, finish: calls ? 'tool-calls' : 'stop', attempts: 1, durationMs: 1 },
+        usage: { inputTokens: 1, outputTokens: 1 },
+      };
+    },
+  };
+  return { deps, requests, sent, behaviour };
+}
+
+describe.each(engines)('an agent with a model on %s', engine => {
+  let rig: Rig;
+  beforeEach(async () => {
+    rig = await startRig(engine);
+    await rig.agentFiles.deploy(ann, AGENT);
+  });
+  afterEach(() => rig[Symbol.asyncDispose]());
+
+  const talk = (turns: Rig['turns'], input: string, events: TurnEvent[] = []) =>
+    say(turns, { agentId: 'helper', input }, { onEvent: event => events.push(event) });
+  const lastOf = async (conversationId: string) => {
+    const read = await rig.conversations.read(ann, {
+      ...{ conversationId, currentStepOnly: true, returnDetailed: false },
+    });
+    return {
+      state: read.conversationState,
+      texts: read.conversationOutputs?.[0]?.output?.map(item => item.text),
+    };
+  };
+  const decide = (conversationId: string, verdict: 'APPROVED' | 'REJECTED', note?: string) =>
+    rig.pauses.decide({ principal: ann, decidedBy: ann.id }, { conversationId, verdict, note });
+  /** What the model was told of its calls in its latest request. */
+  const told = ({ messages }: ModelRequest) =>
+    messages.flatMap(message => (message.role === 'tool' ? message.results : []));
+
+  it('is told who it is and what was said, calls tools at once, and answers with what they said', async () => {
+    const { deps, requests, sent } = world([
+      [text('Let me look.'), call('read', 'a'), call('read', 'b')],
+      [text('Both are '), text('there.')],
+    ]);
+    const events: TurnEvent[] = [];
+    const answer = await talk(rig.node('node-1', deps), 'Are a and b there?', events);
+    expect(answer.agentResponseParts).toEqual(['Let me look.', 'Both are there.']);
+    expect(events).toEqual([
+      { type: 'reply-delta', text: 'Let me look.', index: 0 },
+      { type: 'reply-delta', text: 'Both are ', index: 1 },
+      { type: 'reply-delta', text: 'there.', index: 1 },
+    ]);
+    expect(requests[0]).toMatchObject({
+      system: 'You help ann.',
+      messages: [{ role: 'user', text: 'Are a and b there?' }],
+    });
+    expect(requests[0]!.tools.map(({ name }) => name)).toEqual(['files__read', 'files__remove']);
+    expect(sent.map(({ args }) => args)).toEqual([{ name: 'a' }, { name: 'b' }]);
+    const replies = told(requests[1]!);
+    expect(replies.map(({ callId }) => callId)).toEqual(['call_a', 'call_b']);
+    expect(replies[0]!.text).toMatch(
+      /from outside: tool "read" of server "default\/files".*\nread a: done\n/,
+    );
+    const [, turn] = await rig.auditEntries(answer.conversationId);
+    expect(turn).toBeDefined();
+  });
+
+  it('counts what requests and calls have cost on the conversation (W-104)', async () => {
+    const { deps } = world([[call('read', 'a')], [text('Done.')]]);
+    const { conversationId } = await talk(rig.node('node-1', deps), 'Look.');
+    const { counters } = await rig.store.db
+      .selectFrom('conversations')
+      .select('counters')
+      .where('id', '=', conversationId)
+      .executeTakeFirstOrThrow();
+    expect(JSON.parse(counters)).toMatchObject({ spentUsd: 2.25 });
+  });
+
+  it('waits for a person before a call that needs one, and makes exactly that call on whichever node goes on', async () => {
+    const { deps, requests, sent } = world([
+      [text('I will remove it.'), call('read', 'a'), call('remove', 'a')],
+      [text('It is gone.')],
+    ]);
+    const answer = await talk(rig.node('node-1', deps), 'Remove a.');
+    expect(answer).toMatchObject({ status: 'PAUSED_FOR_APPROVAL', agentResponse: 'I will remove it.' });
+    expect(answer.message).toContain('files__remove of default/files with {"name":"a"}');
+    expect(sent).toEqual([{ tool: 'read', args: { name: 'a' }, approved: false }]);
+    await decide(answer.conversationId, 'APPROVED');
+    await rig.node('node-2', deps).continueTurn(answer.conversationId);
+    expect(sent.slice(1)).toEqual([{ tool: 'remove', args: { name: 'a' }, approved: true }]);
+    expect(requests).toHaveLength(2);
+    expect(told(requests[1]!).map(({ isError }) => isError)).toEqual([false, false]);
+    expect(await lastOf(answer.conversationId)).toEqual({
+      state: 'READY',
+      texts: ['I will remove it.', 'It is gone.'],
+    });
+  });
+
+  it('is told when a person said no, and is not asked about the same call again in its turn', async () => {
+    const { deps, requests, sent } = world([
+      [call('remove', 'a')],
+      [call('remove', 'a', 'again')],
+      [text('Then not.')],
+    ]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'Remove a.');
+    await decide(conversationId, 'REJECTED', 'keep it');
+    await turns.continueTurn(conversationId);
+    expect(sent).toEqual([]);
+    expect(told(requests[2]!).map(({ text: said }) => said)).toEqual([
+      expect.stringContaining('a person said no: keep it'),
+      expect.stringContaining('a person said no: keep it'),
+    ]);
+    expect((await lastOf(conversationId)).texts).toEqual(['Then not.']);
+  });
+
+  it('keeps what was decided when the same turn waits once more', async () => {
+    const { deps, requests, sent } = world([
+      [call('remove', 'a')],
+      [call('remove', 'b')],
+      [text('Both are gone.')],
+    ]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'Remove both.');
+    for (const _ of ['a', 'b']) {
+      await decide(conversationId, 'APPROVED');
+      await turns.continueTurn(conversationId);
+    }
+    expect(sent.map(({ args }) => args)).toEqual([{ name: 'a' }, { name: 'b' }]);
+    expect(requests).toHaveLength(3);
+    expect((await lastOf(conversationId)).texts).toEqual(['Both are gone.']);
+  });
+
+  it('is told that nobody knows what became of a call whose node fell silent, which is not made again (attack 53)', async () => {
+    const { deps, requests, sent, behaviour } = world([
+      [call('read', 'a'), call('read', 'b')],
+      [text('I do not know.')],
+    ]);
+    const reached = gate();
+    behaviour.inCall = async outbound => {
+      if (outbound.arguments.name !== 'b') return;
+      reached.open();
+      await new Promise(() => {});
+    };
+    void talk(rig.node('node-1', deps), 'Look at both.').catch(() => {});
+    await reached.opened;
+    const { id } = await rig.store.db
+      .selectFrom('conversations')
+      .select('id')
+      .where('state', '=', 'IN_PROGRESS')
+      .executeTakeFirstOrThrow();
+    await endLease(rig.store, id);
+    await rig.node('node-2', deps).continueTurn(id);
+    expect(sent).toHaveLength(2);
+    expect(requests).toHaveLength(2);
+    expect(told(requests[1]!).at(-1)!.text).toContain('OUTCOME_UNKNOWN');
+    expect(await lastOf(id)).toEqual({ state: 'READY', texts: ['I do not know.'] });
+  });
+
+  it('is told of arguments that are no JSON and of tools that are not there, and the turn goes on', async () => {
+    const { deps, requests, sent } = world([
+      [
+        { type: 'tool-call', callId: 'one', name: 'files__read', input: '{"name": ' },
+        { type: 'tool-call', callId: 'two', name: 'files__burn', input: '{}' },
+      ],
+      [text('Sorry.')],
+    ]);
+    const answer = await talk(rig.node('node-1', deps), 'Look.');
+    expect(sent).toEqual([]);
+    expect(told(requests[1]!)).toMatchObject([
+      { callId: 'one', isError: true, text: expect.stringContaining('INVALID_ARGUMENTS') },
+      { callId: 'two', isError: true, text: expect.stringContaining('TOOL_NOT_FOUND') },
+    ]);
+    expect(answer.agentResponse).toBe('Sorry.');
+  });
+
+  it('answers without tools after it has called them as often as it may', async () => {
+    const { deps, requests } = world(Array.from({ length: 20 }, () => [call('read', 'a')]));
+    const answer = await talk(rig.node('node-1', deps), 'Look for ever.');
+    expect(requests.map(({ mayCall }) => mayCall)).toEqual([...Array(10).fill(true), false]);
+    expect(answer.agentResponse).toBe('The model gave no answer.');
+  });
+
+  it('fails the turn with a sentence when the model cannot be asked, and the next one works', async () => {
+    const { deps } = world([]);
+    const failing = rig.node('node-1', {
+      ...deps,
+      model: async () => ({
+        ...{ kind: 'failed', code: 'AUTHENTICATION_FAILED', attempts: 1, durationMs: 1 },
+        message: 'The provider refused the key (401): set another one',
+      }),
+    });
+    const error = await errorOf(talk(failing, 'Hello'));
+    expect(error.message).toContain('refused the key (401)');
+    expect((await talk(rig.node('node-2', deps), 'Hello')).agentResponse).toBe('The script is over.');
+  });
+
+  it('remembers the turns before', async () => {
+    const { deps, requests } = world([[text('One.')], [text('Two.')]]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'First');
+    await say(turns, { agentId: 'helper', conversationId, input: 'Second' });
+    expect(requests[1]!.messages).toEqual([
+      { role: 'user', text: 'First' },
+      { role: 'assistant', parts: [{ type: 'text', text: 'One.' }] },
+      { role: 'user', text: 'Second' },
+    ]);
+  });
+});
