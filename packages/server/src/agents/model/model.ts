@@ -62,7 +62,10 @@ export interface ModelRequest {
   readonly totalMs: number;
   readonly retry: RetryPolicy;
   readonly signal: AbortSignal;
-  /** Hears the text while it is written. */
+  /**
+   * Hears the text while it is written. When an answer broke off and is asked for again, it hears what goes beyond what it has heard; nothing more
+   * where the new text is another one.
+   */
   readonly onText?: ((delta: string) => void) | undefined;
 }
 
@@ -112,5 +115,5 @@ export interface ModelUsage {
   readonly reasoningTokens?: number;
 }
 
-/** Asks a model once. Rejects only with the reason of the request's signal, or with a fault of ours. @public */
+/** Asks a model once. Rejects only with the reason of the request's signal, or with a fault of ours. */
 export type CallModel = (request: ModelRequest) => Promise<ModelOutcome>;

@@ -27,8 +27,7 @@ describe('each provider', () => {
     const fetch = () => Promise.reject(new Error('not called'));
     const settings = { apiKey: undefined, baseUrl: 'http://127.0.0.1:9/v1', foreign: true, fetch };
     expect(open('some-model', settings)).toMatchObject({
-      specificationVersion: 'v4',
-      modelId: 'some-model',
+      model: { specificationVersion: 'v4', modelId: 'some-model' },
     });
   });
 });

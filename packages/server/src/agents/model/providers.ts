@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { closestName } from '../../kernel/closest-name.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 
@@ -15,8 +15,14 @@ export interface ProviderSettings {
   readonly fetch: typeof globalThis.fetch;
 }
 
+export interface OpenedModel {
+  readonly model: LanguageModelV4;
+  /** What goes along with every request. */
+  readonly options?: SharedV4ProviderOptions;
+}
+
 /** Makes the model of one request; it holds nothing but its settings. */
-export type OpenModel = (model: string, settings: ProviderSettings) => LanguageModelV4;
+export type OpenModel = (model: string, settings: ProviderSettings) => OpenedModel;
 
 export interface Provider {
   /** As people read it. */
@@ -31,6 +37,8 @@ export interface Provider {
   /** Under which parameters of a task its model may stand, the one that is written first (platform.md 3.7). */
   readonly modelParameters: readonly string[];
   readonly dialect: SchemaDialect;
+  /** Can it be held to JSON? Where it cannot, the prompt alone asks for it (platform.md 3.7). */
+  readonly jsonMode: 'always' | 'without-tools' | 'never';
 }
 
 const MODEL_NAME = ['modelName', 'model'] as const;
@@ -45,6 +53,7 @@ export const PROVIDERS = {
     defaultModel: 'claude-sonnet-4-6',
     modelParameters: MODEL_NAME,
     dialect: 'anthropic',
+    jsonMode: 'never',
   },
   openai: {
     title: 'OpenAI',
@@ -54,6 +63,7 @@ export const PROVIDERS = {
     defaultModel: 'gpt-5.4',
     modelParameters: MODEL_NAME,
     dialect: 'openai',
+    jsonMode: 'always',
   },
   gemini: {
     title: 'Google Gemini',
@@ -63,6 +73,7 @@ export const PROVIDERS = {
     defaultModel: 'gemini-3.5-flash',
     modelParameters: MODEL_NAME,
     dialect: 'gemini',
+    jsonMode: 'without-tools',
   },
   ollama: {
     ...compatible('Ollama', 'http://127.0.0.1:11434/v1', 'qwen3'),
@@ -71,7 +82,11 @@ export const PROVIDERS = {
   },
   jlama: { ...compatible('Jlama', 'http://127.0.0.1:8080'), needsKey: false },
   'openai-compatible': { ...compatible('The OpenAI-compatible server', undefined), needsKey: false },
-  mistral: compatible('Mistral', 'https://api.mistral.ai/v1', 'mistral-medium-latest'),
+  mistral: {
+    ...compatible('Mistral', 'https://api.mistral.ai/v1', 'mistral-medium-latest'),
+    // It refuses a request with members it does not know, and always says what was used.
+    load: () => loadCompatible(false),
+  },
   xai: compatible('xAI', 'https://api.x.ai/v1', 'grok-4'),
   deepseek: compatible('DeepSeek', 'https://api.deepseek.com/v1', 'deepseek-chat'),
   moonshot: compatible('Moonshot', 'https://api.moonshot.ai/v1', 'kimi-k2.5'),
@@ -109,44 +124,56 @@ export function readProvider(
 function compatible<const U extends string | undefined>(title: string, baseUrl: U, defaultModel?: string) {
   return {
     title,
-    load: loadCompatible,
+    load: () => loadCompatible(),
     baseUrl,
     needsKey: true,
     defaultModel,
     modelParameters: MODEL_NAME,
     dialect: 'plain',
+    jsonMode: 'always',
   } as const;
 }
 
 async function loadAnthropic(): Promise<OpenModel> {
   const { createAnthropic } = await import('@ai-sdk/anthropic');
-  return (model, { apiKey = '', baseUrl, fetch }) =>
-    createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
+  return (model, { apiKey = '', baseUrl, fetch }) => ({
+    model: createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(model),
+    // Arguments that are streamed bit by bit are not checked by the provider, and nobody here wants to see them grow.
+    options: { anthropic: { toolStreaming: false } },
+  });
 }
 
-/** Other servers that call themselves OpenAI have Chat Completions; OpenAI's own newer models are at their best with Responses. */
+/**
+ * Responses is what OpenAI's newer models are made for; other servers that call themselves OpenAI often have Chat Completions only. Nothing is to be kept
+ * over there: the whole conversation is sent each time.
+ */
 async function loadOpenAi(): Promise<OpenModel> {
   const { createOpenAI } = await import('@ai-sdk/openai');
   return (model, { apiKey = '', baseUrl, foreign, fetch }) => {
     const provider = createOpenAI({ apiKey, baseURL: baseUrl, fetch });
-    return foreign ? provider.chat(model) : provider.responses(model);
+    const strictJsonSchema = false;
+    return foreign
+      ? { model: provider.chat(model), options: { openai: { strictJsonSchema } } }
+      : { model: provider.responses(model), options: { openai: { strictJsonSchema, store: false } } };
   };
 }
 
 async function loadGoogle(): Promise<OpenModel> {
   const { createGoogle } = await import('@ai-sdk/google');
-  return (model, { apiKey = '', baseUrl, fetch }) =>
-    createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
+  return (model, { apiKey = '', baseUrl, fetch }) => ({
+    model: createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(model),
+  });
 }
 
-async function loadCompatible(): Promise<OpenModel> {
+async function loadCompatible(asksForUsage = true): Promise<OpenModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return (model, { apiKey, baseUrl, fetch }) =>
-    createOpenAICompatible({
+  return (model, { apiKey, baseUrl, fetch }) => ({
+    model: createOpenAICompatible({
       name: 'compatible',
       baseURL: baseUrl,
-      includeUsage: true,
+      includeUsage: asksForUsage,
       fetch,
       ...(apiKey !== undefined && { apiKey }),
-    }).chatModel(model);
+    }).chatModel(model),
+  });
 }

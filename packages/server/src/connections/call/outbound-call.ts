@@ -37,6 +37,12 @@ export interface RetryPolicy {
   readonly maxBackoffDelayMs: number;
 }
 
+/** How long to wait after so many attempts; `undefined` when there is no further one. */
+export function waitBeforeNext(retry: RetryPolicy, attempts: number): number | undefined {
+  if (attempts >= retry.maxAttempts) return undefined;
+  return Math.min(retry.backoffDelayMs * retry.backoffMultiplier ** (attempts - 1), retry.maxBackoffDelayMs);
+}
+
 export interface OutboundCall {
   readonly server: ServerDefinition;
   /** The server's own name of it. */

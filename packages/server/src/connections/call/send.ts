@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { SessionError } from '../session/failure.ts';
-import type { CallInProgress, CallStep } from './outbound-call.ts';
+import { type CallInProgress, type CallStep, waitBeforeNext } from './outbound-call.ts';
 import type { BridgeSend } from './resource-bridge.ts';
 
 export interface SendParts {
@@ -48,7 +48,6 @@ function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<Call
 const MAY_HAVE_ARRIVED = new Set(['TIMEOUT', 'TRANSPORT_ERROR', 'SERVER_UNAVAILABLE']);
 
 function waitBeforeRetry({ call: { retry }, attempts }: CallInProgress, error: unknown): number | undefined {
-  if (!retry || attempts >= retry.maxAttempts) return undefined;
   if (!(error instanceof SessionError) || !MAY_HAVE_ARRIVED.has(error.kind)) return undefined;
-  return Math.min(retry.backoffDelayMs * retry.backoffMultiplier ** (attempts - 1), retry.maxBackoffDelayMs);
+  return retry && waitBeforeNext(retry, attempts);
 }

@@ -1,0 +1,138 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { Clock } from '../../kernel/clock.ts';
+import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import { AnswerInProgress, type WholeAnswer } from './answer.ts';
+import { type Failure, type FailureContext, failureOf, TimeIsUp } from './failure.ts';
+import { promptOf } from './messages.ts';
+import type { ModelRequest, ModelUsage } from './model.ts';
+import type { OpenModel, Provider, ProviderSettings } from './providers.ts';
+
+/** Of the body of one answer. Its characters are counted in `answer.ts`; the events around them are many times as long. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Which model is asked, and where. */
+export interface Target {
+  readonly provider: Provider;
+  readonly open: OpenModel;
+  readonly settings: Omit<ProviderSettings, 'fetch'>;
+}
+
+export type Attempt = { readonly usage: ModelUsage | undefined } & (
+  | ({ readonly kind: 'answered' } & WholeAnswer)
+  | { readonly kind: 'failed'; readonly failure: Failure }
+);
+
+/** Sends the request once. Rejects only with the reason of its signal. */
+export async function askOnce(
+  request: ModelRequest,
+  target: Target,
+  parts: {
+    readonly fetch: SafeFetch;
+    readonly clock: Clock;
+    readonly scrub: (text: string) => string;
+    readonly onText: (delta: string) => void;
+  },
+): Promise<Attempt> {
+  const { clock, scrub } = parts;
+  const over = new AbortController();
+  const heard = keepTime(clock, request, over);
+  const wire = listening(parts.fetch, heard);
+  const answer = new AnswerInProgress(parts.onText);
+  try {
+    const { model, options } = target.open(request.model, { ...target.settings, fetch: wire.fetch });
+    const { stream } = await model.doStream({
+      ...optionsOf(request, target.provider),
+      ...(options && { providerOptions: options }),
+      abortSignal: AbortSignal.any([request.signal, over.signal]),
+    });
+    for await (const part of stream) answer.add(part);
+    return { kind: 'answered', ...answer.end(), usage: answer.usage };
+  } catch (error) {
+    request.signal.throwIfAborted();
+    const thrown = over.signal.aborted ? over.signal.reason : error;
+    const context: FailureContext = {
+      provider: target.provider.title,
+      model: request.model,
+      answeredWith: wire.answeredWith(),
+      scrub,
+      now: clock.now(),
+    };
+    return { kind: 'failed', failure: failureOf(thrown, context), usage: answer.usage };
+  } finally {
+    // Nothing of the request goes on behind its end, whatever ended it.
+    over.abort();
+  }
+}
+
+function optionsOf(
+  { system, messages, tools, temperature, maxTokens, json }: ModelRequest,
+  { jsonMode }: Provider,
+): LanguageModelV4CallOptions {
+  const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
+  return {
+    prompt: promptOf(system, messages),
+    ...(tools.length > 0 && { tools: tools.map(tool => ({ type: 'function', ...tool })) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(heldToJson && { responseFormat: { type: 'json', ...(json.schema && { schema: json.schema }) } }),
+  };
+}
+
+/** Aborts when the request takes too long, or is silent for too long. Gives what is to be called when something was heard. */
+function keepTime(
+  clock: Clock,
+  { timeoutMs, totalMs }: Pick<ModelRequest, 'timeoutMs' | 'totalMs'>,
+  over: AbortController,
+): () => void {
+  const began = clock.now();
+  let heardAt = began;
+  const watch = async () => {
+    for (;;) {
+      const now = clock.now();
+      const silentLeft = heardAt + timeoutMs - now;
+      const left = Math.min(silentLeft, began + totalMs - now);
+      if (left <= 0) {
+        const why = silentLeft <= 0 ? `said nothing for ${timeoutMs} ms` : `took longer than ${totalMs} ms`;
+        return over.abort(new TimeIsUp(why));
+      }
+      await clock.sleep(Math.min(left, MAX_SLEEP), over.signal);
+    }
+  };
+  watch().catch(() => undefined);
+  return () => {
+    heardAt = clock.now();
+  };
+}
+
+/** A timer of Node goes off at once where it is asked for more. */
+const MAX_SLEEP = 2 ** 31 - 1;
+
+/** The safe fetch for one request, which tells when bytes come and what kind of answer they are. */
+function listening(fetch: SafeFetch, heard: () => void) {
+  let answeredWith: string | undefined;
+  const listen = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const limits = { totalMs: Number.POSITIVE_INFINITY, maxBytes: MAX_BYTES };
+    const url = input instanceof Request ? input.url : input;
+    // The address stands in the configuration of an agent or is the provider's own.
+    const response = await fetch(url, { ...init, hostFrom: 'operator', limits });
+    heard();
+    if (response.ok) answeredWith = mediaType(response.headers);
+    if (!response.body) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(hearing(heard)), { status, statusText, headers });
+  };
+  return { fetch: listen, answeredWith: () => answeredWith };
+}
+
+function hearing(heard: () => void): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      heard();
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+function mediaType(headers: Headers): string {
+  return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+}
