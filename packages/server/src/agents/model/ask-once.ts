@@ -64,13 +64,11 @@ export async function askOnce(
   }
 }
 
-function optionsOf(
-  { system, messages, tools, temperature, maxTokens, json }: ModelRequest,
-  { jsonMode }: Provider,
-): LanguageModelV4CallOptions {
+function optionsOf(request: ModelRequest, { jsonMode }: Provider): LanguageModelV4CallOptions {
+  const { tools, temperature, maxTokens, json } = request;
   const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
   return {
-    prompt: promptOf(system, messages),
+    prompt: promptOf(request),
     ...(tools.length > 0 && { tools: tools.map(tool => ({ type: 'function', ...tool })) }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { estimateTokens, promptOf } from './messages.ts';
+import type { ModelMessage } from './model.ts';
+
+const prompt = (system: string, messages: readonly ModelMessage[]) =>
+  promptOf({ system, messages, tools: [] });
 
 const call = (input: string) =>
-  promptOf('', [{ role: 'assistant', parts: [{ type: 'tool-call', callId: '1', name: 'look', input }] }]).at(
-    0,
-  )?.content;
+  prompt('', [{ role: 'assistant', parts: [{ type: 'tool-call', callId: '1', name: 'look', input }] }]).at(0)
+    ?.content;
 
 describe('promptOf', () => {
   it('puts the system prompt first, and leaves out what is empty', () => {
     expect(
-      promptOf('Be brief.', [
+      prompt('Be brief.', [
         { role: 'user', text: 'Hello' },
         { role: 'assistant', parts: [{ type: 'text', text: '' }] },
       ]),
@@ -17,17 +20,17 @@ describe('promptOf', () => {
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
     ]);
-    expect(promptOf('', [])).toEqual([]);
+    expect(prompt('', [])).toEqual([]);
   });
   it('carries back what the provider added, also to a thought without a text', () => {
     const meta = { anthropic: { redactedData: 'abc' } };
-    expect(promptOf('', [{ role: 'assistant', parts: [{ type: 'reasoning', text: '', meta }] }])).toEqual([
+    expect(prompt('', [{ role: 'assistant', parts: [{ type: 'reasoning', text: '', meta }] }])).toEqual([
       { role: 'assistant', content: [{ type: 'reasoning', text: '', providerOptions: meta }] },
     ]);
   });
   it('tells results and errors of tools apart', () => {
     const reply = { callId: '1', name: 'look', text: 'gone' };
-    const [message] = promptOf('', [
+    const [message] = prompt('', [
       {
         role: 'tool',
         results: [
@@ -50,8 +53,19 @@ describe('promptOf', () => {
   ])('sends the arguments %j as an object', (input, sent) =>
     expect(call(input)).toMatchObject([{ input: sent }]),
   );
+  it('sends names that a model made up as names, those of its tools as they are', () => {
+    const named = (name: string) => [
+      { role: 'tool' as const, results: [{ callId: '1', name, text: '', isError: true }] },
+    ];
+    const tools = [{ name: 'our.tool', description: '', inputSchema: {} }];
+    const nameOf = (name: string) => promptOf({ system: '', messages: named(name), tools })[0]?.content[0];
+    expect(nameOf('our.tool')).toMatchObject({ toolName: 'our.tool' });
+    expect(nameOf('functions.our tool')).toMatchObject({ toolName: 'functions_our_tool' });
+    expect(nameOf('')).toMatchObject({ toolName: 'tool' });
+    expect(nameOf('x'.repeat(200))).toMatchObject({ toolName: 'x'.repeat(64) });
+  });
   it('sends no half of a character', () => {
-    const [message] = promptOf('', [{ role: 'user', text: 'half \ud83d of it' }]);
+    const [message] = prompt('', [{ role: 'user', text: 'half \ud83d of it' }]);
     expect(message?.content).toEqual([{ type: 'text', text: 'half \ufffd of it' }]);
   });
 });

@@ -4,28 +4,47 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { isObject } from '../../kernel/json.ts';
-import type { AnswerPart, ModelMessage, ProviderMeta, ToolReply } from './model.ts';
+import type { AnswerPart, ModelMessage, ModelRequest, ProviderMeta, ToolReply } from './model.ts';
 
-/** Our messages as the packages of the providers take them. Texts lose halves of surrogate pairs, which some providers refuse. */
-export function promptOf(system: string, messages: readonly ModelMessage[]): LanguageModelV4Prompt {
+/**
+ * What is said to a model, as the packages of the providers take it. Texts lose halves of surrogate pairs, which some providers refuse; so do they names of tools
+ * that a model has made up out of any characters.
+ */
+export function promptOf({
+  system,
+  messages,
+  tools,
+}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): LanguageModelV4Prompt {
+  const known = new Set(tools.map(({ name }) => name));
+  const nameOf = (name: string) => (known.has(name) ? name : speakable(name));
   const prompt: LanguageModelV4Prompt = [];
   if (system !== '') prompt.push({ role: 'system', content: system.toWellFormed() });
   for (const message of messages) {
-    const said = messageOf(message);
+    const said = messageOf(message, nameOf);
     // What is empty is refused by some providers and says nothing to any.
     if (said.content.length > 0) prompt.push(said);
   }
   return prompt;
 }
 
-function messageOf(message: ModelMessage): LanguageModelV4Message {
+type NameOf = (name: string) => string;
+
+/** Every provider takes names of these characters, and of this length. */
+function speakable(name: string): string {
+  return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'tool';
+}
+
+function messageOf(message: ModelMessage, nameOf: NameOf): LanguageModelV4Message {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: [{ type: 'text', text: message.text.toWellFormed() }] };
     case 'assistant':
-      return { role: 'assistant', content: message.parts.filter(saysSomething).map(partOf) };
+      return {
+        role: 'assistant',
+        content: message.parts.filter(saysSomething).map(part => partOf(part, nameOf)),
+      };
     case 'tool':
-      return { role: 'tool', content: message.results.map(replyOf) };
+      return { role: 'tool', content: message.results.map(reply => replyOf(reply, nameOf)) };
   }
 }
 
@@ -37,7 +56,7 @@ function saysSomething(part: AnswerPart): boolean {
   return part.type === 'tool-call' || part.text !== '' || part.meta !== undefined;
 }
 
-function partOf(part: AnswerPart): AssistantPart {
+function partOf(part: AnswerPart, nameOf: NameOf): AssistantPart {
   const own = part.meta && { providerOptions: optionsOf(part.meta) };
   switch (part.type) {
     case 'text':
@@ -47,18 +66,18 @@ function partOf(part: AnswerPart): AssistantPart {
       return {
         type: 'tool-call',
         toolCallId: part.callId,
-        toolName: part.name,
+        toolName: nameOf(part.name),
         input: inputOf(part.input),
         ...own,
       };
   }
 }
 
-function replyOf({ callId, name, text, isError }: ToolReply): ToolPart {
+function replyOf({ callId, name, text, isError }: ToolReply, nameOf: NameOf): ToolPart {
   return {
     type: 'tool-result',
     toolCallId: callId,
-    toolName: name,
+    toolName: nameOf(name),
     output: { type: isError ? 'error-text' : 'text', value: text.toWellFormed() },
   };
 }
