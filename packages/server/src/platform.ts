@@ -26,6 +26,7 @@ import { createOwnAgents } from './agents/deployment/own-agents.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
 import { createLint } from './agents/lint/linter.ts';
+import { createModels } from './agents/model/call-model.ts';
 import type { CallModel } from './agents/model/model.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
 import { createPauses } from './agents/pause/pauses.ts';
@@ -279,7 +280,7 @@ export async function createPlatform(
       registered: registeredNow,
       warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
     },
-    model: overrides.model ?? NO_MODEL,
+    model: overrides.model ?? createModels({ fetch, clock, logger: part('models') }),
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });
@@ -495,10 +496,6 @@ export async function createPlatform(
   };
 }
 
-const NO_MODEL: CallModel = async () => ({
-  ...{ kind: 'failed', code: 'UNAVAILABLE', attempts: 0, durationMs: 0 },
-  message: 'No model can be asked here',
-});
 const conversationIdOf = (payload: unknown) => (payload as { conversationId: string }).conversationId;
 const idOf = (payload: unknown) => (payload as { id: string }).id;
 const pauseIdOf = (payload: unknown) => (payload as { pauseId: string }).pauseId;

@@ -16,7 +16,11 @@ const answer = z.object({
 
 /** One frame of a streamed call (BX-18): any number of `delta`, perhaps an `error`, and always `done` as the last. */
 const frame = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('delta'), text: z.string() }),
+  z.object({
+    type: z.literal('delta'),
+    text: z.string().describe('A bubble of the reply, or a piece of one that is being written'),
+    index: z.int().describe('Which bubble, counted from 0'),
+  }),
   z.object({ type: z.literal('error'), error: z.looseObject({ code: z.string(), message: z.string() }) }),
   z.object({ type: z.literal('done'), data: answer.optional() }),
 ]);
@@ -26,7 +30,7 @@ export const invokeAgent = defineOperation({
   family,
   title: 'Say something to an agent and wait for its answer',
   description:
-    'What a tools/call at the agent door does, on REST: the same answer for the same arguments, and one idempotency key for both. A caller that accepts text/event-stream gets a delta for each bubble of the reply, an error if it fails, and done as the last frame.',
+    'What a tools/call at the agent door does, on REST: the same answer for the same arguments, and one idempotency key for both. A caller that accepts text/event-stream gets a delta for each bubble of the reply, or for each piece of one that a model writes, an error if it fails, and done as the last frame.',
   input: z.object({
     agentId: z.string().describe('Id of an agent of yours'),
     message: z.string().describe('What to say to the agent'),

@@ -52,7 +52,7 @@ describe('without any configuration', () => {
         vault: { grantEnforcement: 'enforce' },
         references: { environment: [] },
         docs: { enabled: true, path: path.join(cwd, 'docs') },
-        turn: { timeoutSeconds: 60 },
+        turn: { timeoutSeconds: 300 },
         conversation: { maxInputChars: 200_000, idleDays: 90, keepEndedDays: 365 },
         egress: { privateHosts: [] },
         connections: { callsPerMinute: 100, maxPrograms: 100, maxProgramMib: 2_048 },

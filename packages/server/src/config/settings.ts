@@ -215,8 +215,9 @@ export const settingsSchema = z.object({
       }),
   }),
   turn: z.object({
-    timeoutSeconds: whole(1, 3600).default(60).meta({
-      description: 'Seconds a turn may take before it is ended with an error.',
+    timeoutSeconds: whole(1, 3600).default(300).meta({
+      description:
+        'Seconds a turn may take before it is ended with an error. Waiting for a person does not count.',
     }),
   }),
   conversation: z.object({

@@ -65,11 +65,12 @@ export async function askOnce(
 }
 
 function optionsOf(request: ModelRequest, { jsonMode }: Provider): LanguageModelV4CallOptions {
-  const { tools, temperature, maxTokens, json } = request;
+  const { tools, mayCall, temperature, maxTokens, json } = request;
   const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
   return {
     prompt: promptOf(request),
     ...(tools.length > 0 && { tools: tools.map(tool => ({ type: 'function', ...tool })) }),
+    ...(tools.length > 0 && mayCall === false && { toolChoice: { type: 'none' } }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(heldToJson && { responseFormat: { type: 'json', ...(json.schema && { schema: json.schema }) } }),

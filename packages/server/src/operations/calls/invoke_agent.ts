@@ -22,7 +22,7 @@ export function invokeAgent(calls: AgentCalls): OperationHandler<'invoke_agent'>
         : await admitted.turn.run({
             signal,
             timeLimitMs: Math.min(input.timeout_ms, MAX_TIMEOUT_MS),
-            onEvent: ({ text }) => void stream?.send({ type: 'delta', text }),
+            onEvent: ({ text, index }) => void stream?.send({ type: 'delta', text, index }),
           });
     const data = dataOf(answer);
     await stream?.send({ type: 'done', data });
