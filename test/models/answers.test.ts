@@ -130,6 +130,15 @@ describe.each(WAYS)('A model of $name', way => {
     if (way.wire === 'anthropic' || way.wire === 'gemini') expect(sent).toContain('"signed"');
   });
 
+  it('may be kept from calling the tools that it has called before', async () => {
+    rig.model.play([{ text: 'Enough.' }]);
+    expect(textOf(await rig.ask(way, { tools: [LOOK], mayCall: false }))).toBe('Enough.');
+    expect(rig.model.requests[0]?.tools).toHaveLength(1);
+    const { tool_choice, toolConfig } = rig.model.requests[0]!.body;
+    const said = JSON.stringify(tool_choice ?? toolConfig).toLowerCase();
+    expect(said).toContain('"none"');
+  });
+
   it('gets arguments that are no JSON back as an object that says so', async () => {
     rig.model.play([{ text: 'Sorry.' }]);
     await rig.ask(way, {

@@ -1,5 +1,8 @@
 import { startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createModels } from '../../packages/server/src/agents/model/call-model.ts';
+import { systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { createSafeFetch } from '../../packages/server/src/kernel/safe-fetch.ts';
 import { newCanary, placesWith } from '../canary.ts';
 import { createJumpingClock } from '../jumping-clock.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -236,6 +239,18 @@ describe('A request to a model', () => {
       code: 'UNAVAILABLE',
       attempts: 3,
       message: expect.stringContaining(gone.url),
+    });
+  });
+  it('to a private address that is not allowed says which setting allows it', async () => {
+    const callModel = createModels({
+      fetch: createSafeFetch({ allowPrivate: () => false }),
+      clock: systemClock,
+      logger: { debug() {}, info() {}, warn() {}, error() {}, child: () => expect.fail('not used') },
+    });
+    expect(await callModel(rig.request(COMPATIBLE))).toMatchObject({
+      code: 'UNAVAILABLE',
+      attempts: 1,
+      message: expect.stringContaining('egress.privateHosts'),
     });
   });
   it('that is answered by a website is not sent again', async () => {

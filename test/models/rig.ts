@@ -27,7 +27,8 @@ export const WAYS: readonly Way[] = [
 export interface Rig extends AsyncDisposable {
   readonly model: ScriptedModel;
   readonly log: string;
-  ask(way: Way, request?: Partial<ModelRequest>): Promise<ModelOutcome>;
+  request(way: Way): ModelRequest;
+  ask(way: Way, changed?: Partial<ModelRequest>): Promise<ModelOutcome>;
 }
 
 const OWN_ADDRESSES =
@@ -50,26 +51,26 @@ export async function startRig(script: ModelScript = [], clock: Clock = systemCl
     fetch,
   );
   const callModel = createModels({ fetch: led, clock, logger });
+  const request = (way: Way): ModelRequest => ({
+    provider: way.provider,
+    model: 'scripted',
+    apiKey: 'key-of-the-task',
+    baseUrl: way.own ? undefined : model.baseUrl(way.wire),
+    system: 'Be brief.',
+    messages: [{ role: 'user', text: 'Hello' }],
+    tools: [],
+    timeoutMs: 10_000,
+    totalMs: 20_000,
+    retry: { maxAttempts: 3, backoffDelayMs: 1, backoffMultiplier: 2, maxBackoffDelayMs: 5 },
+    signal: new AbortController().signal,
+  });
   return {
     model,
     get log() {
       return log.join('');
     },
-    ask: (way, request) =>
-      callModel({
-        provider: way.provider,
-        model: 'scripted',
-        apiKey: 'key-of-the-task',
-        baseUrl: way.own ? undefined : model.baseUrl(way.wire),
-        system: 'Be brief.',
-        messages: [{ role: 'user', text: 'Hello' }],
-        tools: [],
-        timeoutMs: 10_000,
-        totalMs: 20_000,
-        retry: { maxAttempts: 3, backoffDelayMs: 1, backoffMultiplier: 2, maxBackoffDelayMs: 5 },
-        signal: new AbortController().signal,
-        ...request,
-      }),
+    request,
+    ask: (way, changed) => callModel({ ...request(way), ...changed }),
     async [Symbol.asyncDispose]() {
       await fetch.close();
       await model[Symbol.asyncDispose]();

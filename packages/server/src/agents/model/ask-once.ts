@@ -1,10 +1,10 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import { AnswerInProgress, type WholeAnswer } from './answer.ts';
 import { type Failure, type FailureContext, failureOf, TimeIsUp } from './failure.ts';
 import { promptOf } from './messages.ts';
-import type { ModelRequest, ModelUsage } from './model.ts';
+import type { ModelRequest, ModelTool, ModelUsage } from './model.ts';
 import type { OpenModel, Provider, ProviderSettings } from './providers.ts';
 
 /** Of the body of one answer. Its characters are counted in `answer.ts`; the events around them are many times as long. */
@@ -65,16 +65,22 @@ export async function askOnce(
 }
 
 function optionsOf(request: ModelRequest, { jsonMode }: Provider): LanguageModelV4CallOptions {
-  const { tools, mayCall, temperature, maxTokens, json } = request;
+  const { tools, mayCall = true, temperature, maxTokens, json } = request;
   const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
   return {
     prompt: promptOf(request),
-    ...(tools.length > 0 && { tools: tools.map(tool => ({ type: 'function', ...tool })) }),
-    ...(tools.length > 0 && mayCall === false && { toolChoice: { type: 'none' } }),
+    ...(tools.length > 0 && { tools: tools.map(sentTool) }),
+    // Without the tools the calls that were made would be of none.
+    ...(tools.length > 0 && !mayCall && { toolChoice: { type: 'none' } }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(heldToJson && { responseFormat: { type: 'json', ...(json.schema && { schema: json.schema }) } }),
   };
+}
+
+/** Whoever offers a tool may know more of it. */
+function sentTool({ name, description, inputSchema }: ModelTool): LanguageModelV4FunctionTool {
+  return { type: 'function', name, description, inputSchema };
 }
 
 /** Aborts when the request takes too long, or is silent for too long. Gives what is to be called when something was heard. */

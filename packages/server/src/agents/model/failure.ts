@@ -75,6 +75,11 @@ function connectionFailure(error: PlatformError, { provider, answeredWith }: Fai
   if (reason === 'too_large')
     return failure('PROTOCOL_ERROR', `${provider} can't be used here: its answer is too large.`);
   if (reason === 'broken' && answeredWith !== undefined) return cutOff(provider);
+  if (reason === 'address')
+    return failure(
+      'UNAVAILABLE',
+      `${provider}: ${error.message}; check the base URL, and where it is meant, name the host in the setting egress.privateHosts.`,
+    );
   const again = reason === 'connect' || reason === 'broken' || reason === 'timeout';
   return failure('UNAVAILABLE', `${provider}: ${error.message}; check the base URL.`, again);
 }

@@ -6,7 +6,7 @@ const prompt = (system: string, messages: readonly ModelMessage[]) =>
   promptOf({ system, messages, tools: [] });
 
 const call = (input: string) =>
-  prompt('', [{ role: 'assistant', parts: [{ type: 'tool-call', callId: '1', name: 'look', input }] }]).at(0)
+  prompt('', [{ role: 'assistant', parts: [{ type: 'tool-call', callId: '1', name: 'look', input }] }]).at(-1)
     ?.content;
 
 describe('promptOf', () => {
@@ -22,11 +22,19 @@ describe('promptOf', () => {
     ]);
     expect(prompt('', [])).toEqual([]);
   });
+  it('lets a person begin a conversation that the agent began', () => {
+    const greeting: ModelMessage = { role: 'assistant', parts: [{ type: 'text', text: 'Welcome' }] };
+    expect(prompt('', [greeting, { role: 'user', text: 'Hi' }]).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+    ]);
+  });
   it('carries back what the provider added, also to a thought without a text', () => {
     const meta = { anthropic: { redactedData: 'abc' } };
-    expect(prompt('', [{ role: 'assistant', parts: [{ type: 'reasoning', text: '', meta }] }])).toEqual([
-      { role: 'assistant', content: [{ type: 'reasoning', text: '', providerOptions: meta }] },
-    ]);
+    expect(
+      prompt('', [{ role: 'assistant', parts: [{ type: 'reasoning', text: '', meta }] }]).slice(1),
+    ).toEqual([{ role: 'assistant', content: [{ type: 'reasoning', text: '', providerOptions: meta }] }]);
   });
   it('tells results and errors of tools apart', () => {
     const reply = { callId: '1', name: 'look', text: 'gone' };

@@ -19,6 +19,8 @@ export function promptOf({
   const nameOf = (name: string) => (known.has(name) ? name : speakable(name));
   const prompt: LanguageModelV4Prompt = [];
   if (system !== '') prompt.push({ role: 'system', content: system.toWellFormed() });
+  // Some providers take only conversations that a person begins.
+  if (messages[0]?.role === 'assistant') prompt.push(BEGINNING);
   for (const message of messages) {
     const said = messageOf(message, nameOf);
     // What is empty is refused by some providers and says nothing to any.
@@ -26,6 +28,11 @@ export function promptOf({
   }
   return prompt;
 }
+
+const BEGINNING: LanguageModelV4Message = {
+  role: 'user',
+  content: [{ type: 'text', text: '(The conversation begins.)' }],
+};
 
 type NameOf = (name: string) => string;
 
