@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { z } from 'zod';
 import { sendsBody } from './operation.ts';
 import { OPERATIONS, type OperationByName, type OperationName } from './operations.ts';
@@ -38,8 +39,14 @@ export interface Client {
   call<N extends OperationName>(
     name: N,
     args: OperationInput<N>,
-    options?: { readonly signal?: AbortSignal },
+    options?: CallOptions,
   ): Promise<OperationOutput<N>>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Hears the reply of an agent while it is given; `index` says which bubble of it. Only where the operation streams its result. */
+  readonly onDelta?: (text: string, index: number) => void;
 }
 
 /** A client of one platform. `baseUrl` may carry a path prefix; `token` goes into `Authorization` and nowhere else. */
@@ -53,7 +60,7 @@ export function createClient(config: {
   async function call<N extends OperationName>(
     name: N,
     args: OperationInput<N>,
-    options: { readonly signal?: AbortSignal } = {},
+    options: CallOptions = {},
   ): Promise<OperationOutput<N>> {
     const { method, path, body } = toRequest(name, args as Record<string, unknown>);
     let status: number;
@@ -62,17 +69,20 @@ export function createClient(config: {
       const response = await config.fetch(`${baseUrl}/api/v1${path}`, {
         method,
         headers: {
-          accept: 'application/json',
+          accept: options.onDelta ? 'text/event-stream, application/json' : 'application/json',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(config.token === undefined ? {} : { authorization: `Bearer ${config.token}` }),
         },
         ...(body === undefined ? {} : { body }),
         ...(options.signal ? { signal: options.signal } : {}),
       });
+      if (options.onDelta && response.body && isEventStream(response))
+        return (await readFrames(response.body, options.onDelta)) as OperationOutput<N>;
       status = response.status;
       text = await response.text();
     } catch (cause) {
       if (options.signal?.aborted) throw options.signal.reason;
+      if (cause instanceof ClientError) throw cause;
       throw new ClientError(0, 'unreachable', `No Patchbay answers at ${baseUrl}.`, { cause });
     }
     const answer = status === 204 ? {} : parseObject(text);
@@ -81,6 +91,38 @@ export function createClient(config: {
   }
 
   return { call };
+}
+
+function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** The result of a call that is streamed, see `turnStream`. */
+async function readFrames(
+  body: ReadableStream<Uint8Array>,
+  onDelta: NonNullable<CallOptions['onDelta']>,
+): Promise<unknown> {
+  const events = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events) {
+    const frame = JSON.parse(data) as {
+      readonly type: string;
+      readonly text: string;
+      readonly index: number;
+      readonly error: {
+        readonly code: string;
+        readonly message: string;
+        readonly details?: Record<string, unknown>;
+      };
+      readonly result?: unknown;
+    };
+    if (frame.type === 'delta') onDelta(frame.text, frame.index);
+    if (frame.type === 'error')
+      throw new ClientError(200, frame.error.code, frame.error.message, frame.error);
+    if (frame.type === 'done') return frame.result;
+  }
+  throw new ClientError(0, 'unreachable', 'The answer ended before its end.');
 }
 
 /** Method, path with query, and body of a call, as the definition's route says. */

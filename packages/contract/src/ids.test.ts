@@ -76,7 +76,8 @@ describe('words of EDDI', () => {
   it('for resources are taken in any case, and only of what there is', () => {
     expect(documentTypeOf(' Behavior ')).toBe('rules');
     expect(documentTypeOf('dictionaries')).toBe('dictionary');
-    for (const unknown of ['rules', 'agent', 'langchain', 'constructor', '']) {
+    expect(documentTypeOf('langchain')).toBe('llm');
+    for (const unknown of ['rules', 'agent', 'llm', 'constructor', '']) {
       expect(documentTypeOf(unknown)).toBeUndefined();
     }
     expect(RESOURCE_TYPES.map(slug => resourceTypeOf(documentTypeOf(slug)!))).toEqual(RESOURCE_TYPES);

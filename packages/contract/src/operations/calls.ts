@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineOperation, type Family, RUNS_AGENT } from '../operation.ts';
 import { attachments, idempotencyKey, metadata } from './arguments.ts';
 import { TURN_ERRORS } from './conversation.ts';
+import { turnStream } from './frames.ts';
 
 const family: Family = {
   name: 'Calls',
@@ -13,17 +14,6 @@ const answer = z.object({
   context_id: z.string().describe('The conversation, to go on with here or at the agent door'),
   is_error: z.boolean(),
 });
-
-/** One frame of a streamed call (BX-18): any number of `delta`, perhaps an `error`, and always `done` as the last. */
-const frame = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('delta'),
-    text: z.string().describe('A bubble of the reply, or a piece of one that is being written'),
-    index: z.int().describe('Which bubble, counted from 0'),
-  }),
-  z.object({ type: z.literal('error'), error: z.looseObject({ code: z.string(), message: z.string() }) }),
-  z.object({ type: z.literal('done'), data: answer.optional() }),
-]);
 
 export const invokeAgent = defineOperation({
   name: 'invoke_agent',
@@ -61,7 +51,7 @@ export const invokeAgent = defineOperation({
     method: 'POST',
     path: '/agents/{agentId}/invoke',
     surface: 'agents',
-    stream: { frame, last: { type: 'done' } },
+    stream: turnStream({ data: answer.optional() }),
   },
   examples: [{ agentId: 'demo', message: 'How do I connect a client?' }],
 });

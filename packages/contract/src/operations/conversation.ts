@@ -3,6 +3,7 @@ import { ENVIRONMENTS } from '../environments.ts';
 import type { ErrorKind } from '../errors.ts';
 import { defineOperation, type Family, READS, RUNS_AGENT } from '../operation.ts';
 import { environment, limit } from './arguments.ts';
+import { turnStream } from './frames.ts';
 
 const family: Family = {
   name: 'Conversations',
@@ -141,7 +142,7 @@ export const talkToAgent = defineOperation({
   family,
   title: 'Talk to an agent in a conversation',
   description:
-    'Sends a message into a conversation and waits for the reply, up to the turn limit (60 seconds by default). A conversation that is busy with another message answers status BUSY and has not processed this one.',
+    'Sends a message into a conversation and waits for the reply, up to the turn limit (five minutes by default). A conversation that is busy with another message answers status BUSY and has not processed this one.',
   input: z.object({
     agentId: z.string().describe('Id of the agent the conversation belongs to'),
     conversationId: z.string().describe('Id of the conversation, from create_conversation'),
@@ -154,7 +155,11 @@ export const talkToAgent = defineOperation({
   tool: true,
   annotations: RUNS_AGENT,
   runsTurn: true,
-  rest: { method: 'POST', path: '/conversations/{conversationId}/messages' },
+  rest: {
+    method: 'POST',
+    path: '/conversations/{conversationId}/messages',
+    stream: turnStream({ result: talkResultSchema.optional() }),
+  },
   examples: [],
 });
 
@@ -179,7 +184,7 @@ export const chatWithAgent = defineOperation({
   tool: true,
   annotations: RUNS_AGENT,
   runsTurn: true,
-  rest: { method: 'POST', path: '/chat' },
+  rest: { method: 'POST', path: '/chat', stream: turnStream({ result: talkResultSchema.optional() }) },
   examples: [{ agentId: 'demo', message: 'hello' }],
 });
 

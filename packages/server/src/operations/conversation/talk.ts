@@ -24,12 +24,31 @@ export async function talk(
 /** Runs the turn of an admission, or says why there is none. */
 export async function answerTo(
   admission: Awaited<ReturnType<Turns['admitTurn']>>,
-  { signal, progress }: OperationCall,
+  { signal, progress, stream }: OperationCall,
   onTrace?: TurnReader['onTrace'],
+): Promise<TalkResult> {
+  const result = await resultOf(admission, {
+    signal,
+    onTrace,
+    onStart: () => stream?.open(),
+    onEvent({ text, index }) {
+      progress(text);
+      void stream?.send({ type: 'delta', text, index });
+    },
+  });
+  stream?.open();
+  await stream?.send({ type: 'done', result });
+  return result;
+}
+
+async function resultOf(
+  admission: Awaited<ReturnType<Turns['admitTurn']>>,
+  { onStart, ...reader }: TurnReader & { readonly onStart: () => void },
 ): Promise<TalkResult> {
   switch (admission.kind) {
     case 'claimed':
-      return admission.turn.run({ signal, onEvent: event => progress(event.text), onTrace });
+      onStart();
+      return admission.turn.run(reader);
     case 'replay':
       return admission.answer;
     case 'refused': {
