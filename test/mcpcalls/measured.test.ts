@@ -174,6 +174,31 @@ describe.each(platforms)('calls of tools are measured at $kind', ({ start, lacks
     expect(await heardOf(client, conversation, 'read')).toEqual({ answer: 'told' });
   });
 
+  it('and are refused where the agent names the tool in its toolApprovals (EX-12)', async () => {
+    const toolApprovals = { requireApproval: ['mcp:*'], exempt: ['tells'] };
+    const conversation = await conversationWith(
+      client,
+      {
+        mcpServerUrl: server.url,
+        mcpCalls: [
+          { name: 'write', toolName: 'echo' },
+          { name: 'read', toolName: 'tells' },
+        ],
+      },
+      { hitlConfig: { toolApprovals } },
+    );
+    const before = server.calls.length;
+    expect(await heardOf(client, conversation, 'write')).toMatchObject({
+      answerError: {
+        code: 'DENIED',
+        sent: false,
+        message: expect.stringMatching(/^DENIED: .*"mcp:\*" in its toolApprovals.*"exempt"/),
+      },
+    });
+    expect(server.calls).toHaveLength(before);
+    expect(await heardOf(client, conversation, 'read')).toEqual({ answer: 'told' });
+  });
+
   it('in resources, which are read as two tools whatever the lists say (E-86)', async () => {
     const conversation = await conversationWith(client, {
       mcpServerUrl: server.url,

@@ -1,5 +1,6 @@
 import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
+import { createToolApprovals, type ToolApprovals } from '../approval/tool-approvals.ts';
 import {
   type AgentDocument,
   type HitlConfig,
@@ -27,6 +28,8 @@ export interface CompiledAgent {
   /** Do they ask for the variables of the platform? */
   readonly readsVariables: boolean;
   readonly hitl: HitlConfig | undefined;
+  /** See `StepTools`. */
+  readonly approvals: ToolApprovals;
   /** See `StepTools`. */
   readonly callBudgetUsd: number | undefined;
   /** `undefined` for an agent that keeps nothing of a person. */
@@ -87,6 +90,7 @@ export async function compileAgent(
     pastTurns: Math.max(readsPast ? PAST_TURNS : 1, ...steps.map(({ compiled }) => compiled.pastTurns ?? 1)),
     readsVariables,
     hitl: agent.body.hitlConfig,
+    approvals: createToolApprovals(agent.body.hitlConfig),
     callBudgetUsd: agent.body.budget?.usdPerConversation,
     memory: memoryOf(agent.body, steps),
   };

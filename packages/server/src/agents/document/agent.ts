@@ -1,37 +1,25 @@
 import { z } from 'zod';
-import { parseDuration } from '../language/duration.ts';
+import { approvalFields, checkTimeouts } from '../approval/approval-fields.ts';
+import { approvalTimeout, missingTimeout, pauseReason, timeoutPolicy } from '../approval/timeout.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany, withOldNames } from './fields.ts';
 import { referenceTo } from './references.ts';
 
 const MAX_WORKFLOWS = 20;
-const MAX_APPROVAL_DAYS = 3_650;
 
-/** What happens to a pause nobody decides about in time. */
-const timeoutPolicy = z.enum(['AUTO_APPROVE', 'AUTO_REJECT', 'ABORT', 'WAIT_INDEFINITELY']);
-
-const approvalTimeout = z.string().superRefine((text, context) => {
-  const ms = parseDuration(text);
-  if (ms === undefined) context.addIssue('must be an ISO-8601 duration such as PT30M or P2D');
-  else if (ms <= 0 || ms > MAX_APPROVAL_DAYS * 86_400_000) {
-    context.addIssue(`must be longer than nothing and ${MAX_APPROVAL_DAYS} days at most`);
-  }
-});
-
-/** How long a turn waits for a person, and what then (platform.md 5.2). */
+/** How long a turn waits for a person, and what then; which calls of tools wait for one (platform.md 5.2). */
 export const hitlConfig = z
   .strictObject({
     approvalTimeout: approvalTimeout.optional(),
     timeoutPolicy: timeoutPolicy.default('WAIT_INDEFINITELY'),
-    pauseReason: z.string().max(500, 'must have at most 500 characters').optional(),
+    pauseReason: pauseReason.optional(),
+    toolApprovals: approvalFields.ofAgent.optional(),
   })
   .superRefine((config, context) => {
-    if (config.timeoutPolicy === 'WAIT_INDEFINITELY' || config.approvalTimeout !== undefined) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['approvalTimeout'],
-      message: `is needed with ${config.timeoutPolicy}: after how long?`,
-    });
+    const message = missingTimeout(config);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['approvalTimeout'], message });
+    const { toolApprovals, approvalTimeout: own } = config;
+    if (toolApprovals) checkTimeouts(toolApprovals, own, context, ['toolApprovals']);
   });
 
 export type HitlConfig = z.output<typeof hitlConfig>;

@@ -97,7 +97,7 @@ describe('an agent', () => {
     [{ timeoutPolicy: 'ABORT' }, /approvalTimeout is not valid: is needed with ABORT/],
     [{ timeoutPolicy: 'LATER' }, /timeoutPolicy/],
     [{ pauseReason: 'x'.repeat(501) }, /at most 500 characters/],
-    [{ toolApprovals: {} }, /"toolApprovals" at \$\.hitlConfig\.toolApprovals is unknown/],
+    [{ toolApproval: {} }, /"toolApproval" at \$\.hitlConfig\.toolApproval is unknown/],
   ])('refuses the pause settings %j', (hitlConfig, message) => {
     expect(() => parseDocument(agentDocument, { workflows, hitlConfig })).toThrow(message);
   });

@@ -10,6 +10,7 @@ import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Decision, PauseKind, TimeoutPolicy } from '../../store/tables/pauses.ts';
 import type { CallModel } from '../model/model.ts';
+import type { ToolApprovals } from '../approval/tool-approvals.ts';
 
 /** A quick reply as rules and output see it. */
 export interface QuickReply {
@@ -197,6 +198,8 @@ export interface StepTools {
   readonly references: Pick<References, 'compile' | 'resolve'>;
   /** Tools of MCP servers. */
   readonly mcp: McpTools;
+  /** Which calls of tools the agent has a person asked about. */
+  readonly approvals: ToolApprovals;
   /** US dollars a conversation of the agent may spend on calls; `undefined` is no limit. */
   readonly callBudgetUsd?: number | undefined;
   /** The one way out: see `createSafeFetch`. */

@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import { type ConversationStep, listConversationOutputs } from '../../store/tables/conversation-steps.ts';
 import type { ConversationForTurn } from '../../store/tables/conversations.ts';
 import type { NewPause } from '../../store/tables/pauses.ts';
+import { createToolApprovals } from '../approval/tool-approvals.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { recallProperties, storeLongTerm } from '../memory/long-term-properties.ts';
 import { newQuestionPause } from '../pause/question-pause.ts';
@@ -125,7 +126,8 @@ export class Play {
 
   async run(agent: CompiledAgent): Promise<void> {
     this.agent = agent;
-    this.tools = { ...this.tools, callBudgetUsd: agent.callBudgetUsd };
+    const { callBudgetUsd, approvals } = agent;
+    this.tools = { ...this.tools, callBudgetUsd, approvals };
     if (agent.readsVariables) {
       this.tools = { ...this.tools, vars: Object.fromEntries(await this.deps.variables.values()) };
     }
@@ -322,6 +324,7 @@ function toolsOf(
     keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
     references: deps.references,
     vars: {},
+    approvals: createToolApprovals(undefined),
     fetch: deps.fetch,
     mcp: deps.mcp,
     clock: deps.clock,

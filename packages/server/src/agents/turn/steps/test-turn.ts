@@ -4,6 +4,7 @@ import { PlatformError } from '../../../kernel/errors.ts';
 import { createLogger } from '../../../kernel/logger.ts';
 import type { SafeFetch, SafeFetchInit } from '../../../kernel/safe-fetch.ts';
 import { createReferences } from '../../../secrets/references.ts';
+import { createToolApprovals } from '../../approval/tool-approvals.ts';
 import type { Counters, LoadDocument, PastStep, StepTools } from '../../step/step.ts';
 import { createTurnBudget } from '../turn-budget.ts';
 import { readCallerContext } from '../turn-context.ts';
@@ -63,6 +64,7 @@ export function testTools(
     clock,
     signal,
     budget: createTurnBudget({ clock, signal, turnstile: createTurnstile() }),
+    approvals: createToolApprovals(undefined),
     vars: { shop: 'Tea House' },
     deploymentEnv: 'development',
     capabilities: async () => [],

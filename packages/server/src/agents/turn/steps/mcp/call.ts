@@ -100,6 +100,8 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       tool: call.toolName,
       arguments: filled as Readonly<Record<string, unknown>>,
       driver: 'rule',
+      judge: ({ name, annotations }) =>
+        tools.approvals.judge({ source: 'mcp', name, exposedName: exposedBy(server, name), annotations }),
       callFor: { agentId, conversationId, userId },
       turn: memory,
       retry: call.retry,
@@ -117,6 +119,10 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       'it was cut off while it was under way, so it may have been carried out or not; it is not called again',
     sent: true,
   };
+}
+
+function exposedBy({ prefix }: ServerDefinition, name: string): string {
+  return prefix === '' ? name : `${prefix}__${name}`;
 }
 
 /** Puts an outcome where the turn's data has it. */
