@@ -25,7 +25,7 @@ const POLICY = [{ destructive: 'deny' }, { read_only: 'allow' }, { else: 'ask' }
 
 describe('the tools of an agent that wait for a person', () => {
   it('are none where nothing is said', () => {
-    const none = { verdict: 'allow', matched: undefined };
+    const none = { verdict: 'allow' };
     expect(createToolApprovals(undefined).judge(tool('delete_all'))).toMatchObject(none);
     expect(approvals({}).judge(tool('delete_all'))).toMatchObject(none);
   });
@@ -38,7 +38,6 @@ describe('the tools of an agent that wait for a person', () => {
     expect(verdicts).toEqual(['ask', 'allow', 'allow', 'ask']);
     expect(agent.judge(tool('delete_x'))).toEqual({
       verdict: 'ask',
-      matched: 'delete_*',
       reason: '"delete_*" in its toolApprovals asks for that',
     });
   });
@@ -128,7 +127,7 @@ describe('a pause for calls of tools', () => {
       timeoutPolicy: 'AUTO_REJECT',
       approvalTimeout: 'PT1H',
       reason: 'Mail leaves the house.',
-      message: 'This waits for approval: send_mail.',
+      message: undefined,
     });
     expect(terms(agent, 'read_mail')).toMatchObject({
       timeoutPolicy: 'AUTO_APPROVE',
@@ -206,9 +205,9 @@ describe('a pause for calls of tools', () => {
   it('tells which tools, each once and not all of very many', () => {
     const agent = approvals({ pendingMessage: 'Waiting for $& {toolNames}; {toolNames}' });
     expect(terms(agent, 'b', 'a', 'b').message).toBe('Waiting for $& b, a; b, a');
-    const many = terms(approvals({}), ...Array.from({ length: 30 }, (_, n) => `t${n}`));
-    expect(many.message).toMatch(/t19, and 10 more\.$/);
-    expect(many.reason).toMatch(/^The agent asks for approval before it calls t0, /);
+    const many = Array.from({ length: 30 }, (_, n) => `t${n}`);
+    expect(terms(agent, ...many).message).toMatch(/t19, and 10 more$/);
+    expect(terms(approvals({}), 'a')).toMatchObject({ reason: undefined, message: undefined });
   });
 
   it('happens as often in a turn as agent and task allow', () => {

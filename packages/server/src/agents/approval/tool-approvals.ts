@@ -12,26 +12,21 @@ export interface JudgedTool extends NamedTool {
   readonly annotations: ToolAnnotations;
 }
 
-export interface ToolVerdict extends Judgement {
-  /** The pattern that asks, as it is written. */
-  readonly matched: string | undefined;
-}
-
 /** How a pause for calls is, whoever decides in the end. */
 export interface PauseTerms {
   readonly timeoutPolicy: TimeoutPolicy;
   /** An ISO-8601 duration; empty without one. */
   readonly approvalTimeout: string;
-  /** For whoever decides. */
-  readonly reason: string;
-  /** For the person in the conversation. */
-  readonly message: string;
+  /** For whoever decides, besides what is asked; `undefined` where nothing is said. */
+  readonly reason: string | undefined;
+  /** For the person in the conversation, where something else is to be said than usually. */
+  readonly message: string | undefined;
 }
 
 /** What an agent's configuration says of calls of its tools (platform.md 5.2). Pure: the same each time, on every node. */
 export interface ToolApprovals {
   /** The stricter of `toolApprovals` and `toolPolicy`: deny, then ask, then allow. */
-  judge(tool: JudgedTool): ToolVerdict;
+  judge(tool: JudgedTool): Judgement;
   /** Another one for every policy that might judge otherwise; not for one that only waits otherwise. */
   readonly policyVersion: string;
   /**
@@ -78,18 +73,17 @@ function effective(
     .map(word => (word === 'WAIT_FOR_HUMAN' ? 'WAIT_INDEFINITELY' : word))
     .toSorted((one, other) => byStrictness({ timeoutPolicy: one }, { timeoutPolicy: other }))[0]!;
 
-  function asked(tool: JudgedTool): ToolVerdict {
+  function asked(tool: JudgedTool): Judgement {
     const line = exempt.some(pattern => pattern.fitsExposed(tool)) ? undefined : mostPrecise(required, tool);
-    if (!line) return { verdict: 'allow', reason: '', matched: undefined };
-    const { text } = line.pattern;
-    return { verdict: 'ask', reason: `"${text}" in its toolApprovals asks for that`, matched: text };
+    if (!line) return { verdict: 'allow', reason: '' };
+    return { verdict: 'ask', reason: `"${line.pattern.text}" in its toolApprovals asks for that` };
   }
 
   return {
     judge(tool) {
       const byName = asked(tool);
       const byKind = policy ? verdictOf(policy, tool.annotations) : byName;
-      return RANK[byKind.verdict] > RANK[byName.verdict] ? { ...byKind, matched: undefined } : byName;
+      return RANK[byKind.verdict] > RANK[byName.verdict] ? byKind : byName;
     },
     policyVersion: sha256OfJson({ requireApproval, exempt: agent.exempt, policy: policy ?? null }),
     pauseTermsFor(calls, autoApprovals) {
@@ -105,11 +99,8 @@ function effective(
       return {
         timeoutPolicy: isTooOften ? atTheEnd : timeoutPolicy,
         approvalTimeout,
-        reason: pauseReason ?? `The agent asks for approval before it calls ${names}.`,
-        message: (pendingMessage ?? 'This waits for approval: {toolNames}.').replaceAll(
-          '{toolNames}',
-          () => names,
-        ),
+        reason: pauseReason,
+        message: pendingMessage?.replaceAll('{toolNames}', () => names),
       };
     },
     maxPausesPerTurn: Math.min(agent.maxPausesPerTurn, task?.maxPausesPerTurn ?? agent.maxPausesPerTurn),

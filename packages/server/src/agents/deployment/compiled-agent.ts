@@ -72,10 +72,7 @@ export async function compileAgent(
     const { workflowSteps } = parseStored(workflowDocument, await load(ref));
     workflows.push({ id: ref.id, steps: workflowSteps });
   }
-  const around: AgentAround = {
-    steps: workflows.flatMap(workflow => workflow.steps),
-    hitlConfig: agent.body.hitlConfig,
-  };
+  const around: AgentAround = { steps: workflows.flatMap(workflow => workflow.steps) };
   for (const workflow of workflows) {
     for (const [index, step] of workflow.steps.entries()) {
       const path = `workflow ${workflow.id}, workflowSteps[${index}]`;

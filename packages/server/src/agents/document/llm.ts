@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalFields } from '../approval/approval-fields.ts';
 import { PROVIDERS, readProvider } from '../model/providers.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
@@ -98,6 +99,10 @@ const task = z.strictObject({
   mcpServers: listOf(serverName, MAX_SERVERS).default([]),
   /** Tools of the servers of the agent's mcpcalls steps (E-96, E-97). */
   enableMcpCallTools: z.boolean().default(true),
+  /** Which calls a person must approve, besides those that the agent says; a task can only ask for more. */
+  toolApprovals: approvalFields.ofTask.optional(),
+  /** What becomes of calls by what is known of their tools: the first line that fits decides (W-97). */
+  toolPolicy: approvalFields.toolPolicy.optional(),
   /** How often the model may call tools and go on, in one turn. */
   maxToolIterations: z.int().min(1).max(100).default(10),
   /** About so many tokens of what tools answered stay before the model; the oldest go first. */

@@ -28,7 +28,7 @@ import {
 import { cancelCheckpoint, deleteCheckpoint } from '../../store/tables/turn-checkpoints.ts';
 import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
 import { shownState } from '../conversation/snapshot.ts';
-import { CONTINUE_TURN } from './jobs.ts';
+import { BY_TIMEOUT, CONTINUE_TURN } from './jobs.ts';
 import { noteDecision } from './note-decision.ts';
 
 /** The state of a conversation, and what it waits for if it does. */
@@ -73,8 +73,6 @@ export interface Pauses {
   /** Does what a pause's policy says when nobody has decided in time; nothing for one that is decided. */
   expire(pauseId: string): Promise<void>;
 }
-
-const BY_TIMEOUT = 'system:timeout';
 
 export function createPauses(deps: {
   readonly store: Store;

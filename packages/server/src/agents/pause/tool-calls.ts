@@ -26,6 +26,8 @@ export interface ToolCallsRequest {
     readonly argsTruncated: boolean;
     readonly gateReason: string;
   }[];
+  /** What the person in the conversation is told, where it is not as usual. */
+  readonly message?: string | undefined;
 }
 
 /** What a person may decide about each call; the verdict as a whole counts for the others. */
@@ -44,8 +46,22 @@ export function toolNamesIn({ request }: Pick<Pause, 'request'>): readonly strin
   return ((request ?? { calls: [] }) as ToolCallsRequest).calls.map(({ toolName }) => toolName);
 }
 
-export function toolCallsRequest(calls: readonly WaitingCall[]): ToolCallsRequest {
+/** What whoever talks to the agent is told of a pause. */
+export function pendingMessageOf({
+  kind,
+  reason,
+  request,
+}: Pick<Pause, 'kind' | 'reason' | 'request'>): string {
+  const usual = `The conversation waits for an approval: ${reason}`;
+  return kind === 'TOOL_CALL' ? ((request as ToolCallsRequest).message ?? usual) : usual;
+}
+
+export function toolCallsRequest(
+  calls: readonly WaitingCall[],
+  message: string | undefined,
+): ToolCallsRequest {
   return {
+    ...(message !== undefined && { message }),
     calls: calls.map(({ callId, toolName, server, args, reason }) => {
       const json = redactedJson(args);
       return {

@@ -9,8 +9,8 @@ import type { PlatformError } from '../../kernel/errors.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Decision, PauseKind, TimeoutPolicy } from '../../store/tables/pauses.ts';
-import type { CallModel } from '../model/model.ts';
 import type { ToolApprovals } from '../approval/tool-approvals.ts';
+import type { CallModel } from '../model/model.ts';
 
 /** A quick reply as rules and output see it. */
 export interface QuickReply {
@@ -266,7 +266,6 @@ export interface AgentAround {
   /** All steps of its workflows, this one too. */
   readonly steps: readonly WorkflowStep[];
   /** As its document has it, parsed. */
-  readonly hitlConfig?: unknown;
 }
 
 /** A row of the table of steps: idea 2 of the architecture. */

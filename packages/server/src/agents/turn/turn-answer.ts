@@ -4,6 +4,7 @@ import type { ConversationState, TalkResult } from '@patchbay/contract/operation
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import { toSnapshot } from '../conversation/snapshot.ts';
 import { textsOf } from '../conversation/texts.ts';
+import { pendingMessageOf } from '../pause/tool-calls.ts';
 
 /** What a finished turn answers (platform.md 2.2, conversation response object). */
 export type TurnAnswer = TalkResult & {
@@ -25,7 +26,7 @@ export function toTurnAnswer(
   conversation: Parameters<typeof toSnapshot>[0],
   state: ConversationState,
   step: ConversationStep,
-  pause?: { readonly reason: string },
+  pause?: Parameters<typeof pendingMessageOf>[0],
 ): TurnAnswer {
   const texts = textsOf(step.output.output ?? []);
   return {
@@ -37,15 +38,17 @@ export function toTurnAnswer(
     quickReplies: (step.output.quickReplies ?? []).map(reply => reply.value),
     actions: step.output.actions ?? [],
     conversationState: state,
-    ...(pause && pausedStatus(pause.reason)),
+    ...(pause && pausedStatus(pause)),
     response: toSnapshot(conversation, state, [step], { detailed: false }),
   };
 }
 
-function pausedStatus(reason: string): Pick<TalkResult, 'status' | 'suggestNextTool' | 'message'> {
+function pausedStatus(
+  pause: Parameters<typeof pendingMessageOf>[0],
+): Pick<TalkResult, 'status' | 'suggestNextTool' | 'message'> {
   return {
     status: 'PAUSED_FOR_APPROVAL',
     suggestNextTool: 'resume_conversation',
-    message: `The conversation waits for an approval: ${reason}`,
+    message: pendingMessageOf(pause),
   };
 }

@@ -1,6 +1,5 @@
 import type { ServerDefinition } from '../../../connections/server/definition.ts';
 import { compileText } from '../../../secrets/reference-text.ts';
-import type { HitlConfig } from '../../document/agent.ts';
 import { type LlmTask, llmDocument } from '../../document/llm.ts';
 import { mcpcallsDocument } from '../../document/mcpcalls.ts';
 import { readServerName } from '../../document/registered-server.ts';
@@ -17,7 +16,6 @@ import { listensTo } from './listens-to.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
 import { createToolbox } from './llm/callable-tool.ts';
 import { converse } from './llm/converse.ts';
-import type { PauseTerms } from './llm/make-calls.ts';
 import { mcpTools } from './llm/mcp-tools.ts';
 import { type McpcallsServer, mcpcallsServer } from './mcp/server.ts';
 import { loadStepDocument } from './step-config.ts';
@@ -45,7 +43,6 @@ export const llmStep: StepType = {
     const fromDocuments = tasks.some(({ enableMcpCallTools }) => enableMcpCallTools)
       ? await mcpcallsServers(agent.steps, load)
       : [];
-    const terms = pauseTermsOf(agent.hitlConfig as HitlConfig | undefined);
     const templates = createTemplateCache(CACHED_TEMPLATES);
     const models = new Map<LlmTask, TaskModel>();
 
@@ -62,9 +59,10 @@ export const llmStep: StepType = {
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
         const servers = serversOf(task, fromDocuments, tools);
+        const approvals = tools.approvals.forTask(task);
         await converse({
-          ...{ model: modelOf(task, tools), memory, tools, templates, terms },
-          toolbox: createToolbox([mcpTools(servers, { memory, tools })]),
+          ...{ model: modelOf(task, tools), memory, tools, templates, approvals },
+          toolbox: createToolbox([mcpTools(servers, { memory, tools, approvals })]),
         });
       }
       return 'continue';
@@ -80,15 +78,6 @@ export const llmStep: StepType = {
     };
   },
 };
-
-/** Nothing is approved by itself that a person was to look at, unless it was said of such calls (platform.md 5.2). */
-function pauseTermsOf(config: HitlConfig | undefined): PauseTerms {
-  const { timeoutPolicy = 'WAIT_INDEFINITELY', approvalTimeout = '' } = config ?? {};
-  return {
-    timeoutPolicy: timeoutPolicy === 'AUTO_APPROVE' ? 'WAIT_INDEFINITELY' : timeoutPolicy,
-    approvalTimeout,
-  };
-}
 
 /** A greeting is nothing to answer, unless the task asks for it or has something of its own to say. */
 function isWanted(task: LlmTask, listens: PreparedTask['listens'], { actions, input }: TurnMemory): boolean {

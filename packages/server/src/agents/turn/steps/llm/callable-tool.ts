@@ -1,4 +1,5 @@
 import type { ApprovalBinding, CallOutcome } from '../../../../connections/call/outcome.ts';
+import type { NamedTool } from '../../../approval/tool-pattern.ts';
 import type { OfferedTool } from '../../../model/tool-schema/compile-tools.ts';
 
 /** What a person has approved, and until when, in epoch ms. */
@@ -10,6 +11,8 @@ export interface CallableTool extends OfferedTool {
   readonly server: string;
   /** What the server itself calls it. */
   readonly tool: string;
+  /** As policies see it. */
+  readonly named: NamedTool;
   /** Once: whoever calls writes it into the journal. Rejects only with the reason of the turn's signal. */
   call(args: Readonly<Record<string, unknown>>, approval: Approval | undefined): Promise<CallOutcome>;
 }

@@ -1,5 +1,6 @@
 import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../../../kernel/errors.ts';
+import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { LlmTask } from '../../../document/llm.ts';
 import type { AnswerPart, ModelMessage, ModelOutcome } from '../../../model/model.ts';
 import { PROVIDERS } from '../../../model/providers.ts';
@@ -10,7 +11,7 @@ import type { TemplateCache } from '../template.ts';
 import { askModel, modelName, type TaskModel } from './ask-model.ts';
 import type { Toolbox } from './callable-tool.ts';
 import { keepWithin } from './keep-within.ts';
-import { type CallsTurn, type ModelCall, makeCalls, type PauseTerms } from './make-calls.ts';
+import { type CallsTurn, type ModelCall, makeCalls } from './make-calls.ts';
 import { openingOf } from './opening.ts';
 
 /** What a task of a turn is made of. */
@@ -20,7 +21,7 @@ export interface TaskTurn {
   readonly tools: StepTools;
   readonly templates: TemplateCache;
   readonly toolbox: Toolbox;
-  readonly terms: PauseTerms;
+  readonly approvals: ToolApprovals;
 }
 
 /**
@@ -30,14 +31,15 @@ export interface TaskTurn {
  * Throws a `PlatformError` when the model cannot be asked.
  */
 export async function converse(turn: TaskTurn): Promise<void> {
-  const { model, memory, tools, templates, toolbox, terms } = turn;
+  const { model, memory, tools, templates, toolbox, approvals } = turn;
   const { task } = model;
   const opening = await tools.recorded(() => openingOf(task, memory, tools, templates));
   const calls: CallsTurn = {
-    ...{ memory, tools, toolbox, taskId: task.id, terms },
+    ...{ memory, tools, toolbox, taskId: task.id, approvals },
     replies: { limits: task.toolResponseLimits, mark: opening.mark },
     refused: new Map(),
     waits: 0,
+    autoApprovals: 0,
   };
   const exchanges: ModelMessage[] = [];
   for (let round = 0; ; round += 1) {

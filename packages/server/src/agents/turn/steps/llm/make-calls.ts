@@ -1,13 +1,16 @@
 import type { CallOutcome } from '../../../../connections/call/outcome.ts';
 import { canonicalJson, isObject, parseJson } from '../../../../kernel/json.ts';
+import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
+import type { NamedTool } from '../../../approval/tool-pattern.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
+import { BY_TIMEOUT } from '../../../pause/jobs.ts';
 import {
   describeToolCalls,
   type ToolCallsAnswer,
   toolCallsRequest,
   type WaitingCall,
 } from '../../../pause/tool-calls.ts';
-import type { PauseRequest, StepTools, TurnMemory } from '../../../step/step.ts';
+import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
 import type { Approval, Toolbox } from './callable-tool.ts';
 import { failure, type Reply, type ReplyTerms, replyOf } from './reply.ts';
@@ -17,15 +20,12 @@ export type ModelCall = Extract<AnswerPart, { type: 'tool-call' }>;
 /** How long what a person has approved may be sent. */
 const APPROVED_FOR_MS = 3_600_000;
 
-/** How long a turn waits for a person, and what then. */
-export type PauseTerms = Pick<PauseRequest, 'timeoutPolicy' | 'approvalTimeout'>;
-
 /** What the calls of a turn share. */
 export interface CallsTurn {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
   readonly toolbox: Toolbox;
-  readonly terms: PauseTerms;
+  readonly approvals: ToolApprovals;
   readonly replies: ReplyTerms;
   /** Of the task, for what is remembered. */
   readonly taskId: string;
@@ -33,6 +33,8 @@ export interface CallsTurn {
   readonly refused: Map<string, Reply>;
   /** How often this turn has waited for a person. */
   waits: number;
+  /** How often nobody came, and the clock approved. */
+  autoApprovals: number;
 }
 
 /** A call with its arguments read, and where it stands in its turn. */
@@ -43,9 +45,6 @@ interface ReadCall extends ModelCall {
 
 type Made = CallOutcome | { readonly kind: 'told'; readonly reply: Reply };
 type Asked = Extract<CallOutcome, { kind: 'needs-approval' }>;
-
-/** Of all turns that wait; a turn whose model asks on and on is answered for them. */
-const MAX_WAITS = 3;
 
 /**
  * Makes the calls of one answer of a model, all at once, each once whatever happens to this node (see `StepTools.effect`). Those that a
@@ -121,18 +120,20 @@ async function askAndMake(
   waiting: readonly { readonly call: ReadCall; readonly outcome: Asked }[],
   turn: CallsTurn,
 ): Promise<ReadonlyMap<string, Made>> {
-  const { tools, toolbox } = turn;
+  const { tools, toolbox, approvals } = turn;
   turn.waits += 1;
-  if (turn.waits > MAX_WAITS) {
+  if (turn.waits > approvals.maxPausesPerTurn) {
     const reply = failure(
       'hitl_pause_cap',
-      `a person was asked ${MAX_WAITS} times in this turn already; nothing was called. Answer with what you know.`,
+      `a person was asked ${approvals.maxPausesPerTurn} times in this turn already; nothing was called. Answer with what you know.`,
     );
     return new Map(waiting.map(({ call }) => [call.place, { kind: 'told', reply }]));
   }
   const shown: WaitingCall[] = [];
+  const named: NamedTool[] = [];
   for (const { call, outcome } of waiting) {
     const tool = await toolbox.find(call.name);
+    if (tool) named.push(tool.named);
     shown.push({
       callId: call.place,
       toolName: call.name,
@@ -141,13 +142,16 @@ async function askAndMake(
       reason: outcome.reason,
     });
   }
-  const request = toolCallsRequest(shown);
+  const { timeoutPolicy, approvalTimeout, reason, message } = approvals.pauseTermsFor(
+    named,
+    turn.autoApprovals,
+  );
+  const request = toolCallsRequest(shown, message);
   const decision = await tools.ask({
-    kind: 'TOOL_CALL',
-    reason: describeToolCalls(request),
-    ...turn.terms,
-    request,
+    ...{ kind: 'TOOL_CALL', timeoutPolicy, approvalTimeout, request },
+    reason: [reason, describeToolCalls(request)].filter(text => text !== undefined).join(' '),
   });
+  if (decision.decidedBy === BY_TIMEOUT && decision.verdict === 'APPROVED') turn.autoApprovals += 1;
   const { toolDecisions = {} } = (decision.answer ?? {}) as ToolCallsAnswer;
   const made = await Promise.all(
     waiting.map(async ({ call, outcome }): Promise<[string, Made]> => {

@@ -4,6 +4,7 @@ import type { ServerView } from '../../../../connections/server/server-view.ts';
 import { exposeTools } from '../../../../connections/tool/exposed-name.ts';
 import { governTool } from '../../../../connections/tool/govern-text.ts';
 import type { RemoteTool } from '../../../../connections/tool/remote-tool.ts';
+import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import type { CallableTool, ToolSource } from './callable-tool.ts';
 
@@ -13,9 +14,9 @@ const WAIT_MS = 5_000;
 /** The tools of MCP servers under the names a model calls them by: `<server>__<tool>`, or the prefix of the definition (W-16, W-17). */
 export function mcpTools(
   servers: readonly ServerDefinition[],
-  turn: { readonly memory: TurnMemory; readonly tools: StepTools },
+  turn: { readonly memory: TurnMemory; readonly tools: StepTools; readonly approvals: ToolApprovals },
 ): ToolSource {
-  const { memory, tools } = turn;
+  const { memory, tools, approvals } = turn;
   const { agentId, conversationId, userId } = tools.conversation;
   const callFor = { agentId, conversationId, userId };
 
@@ -32,13 +33,17 @@ export function mcpTools(
   function callable(server: ServerDefinition, name: string, remote: RemoteTool): CallableTool {
     const { description = '', inputSchema } =
       server.descriptions === 'governed' ? governTool(remote) : remote;
+    const named = { source: 'mcp', exposedName: name, name: remote.name } as const;
     return {
       ...{ name, description, inputSchema },
       server: formatServerRef(server.ref),
       tool: remote.name,
+      named,
       call: (args, approval) =>
         tools.mcp.call({
           ...{ server, tool: remote.name, arguments: args, driver: 'model', callFor, turn: memory, approval },
+          judge: ({ annotations }) => approvals.judge({ ...named, annotations }),
+          policyVersion: approvals.policyVersion,
           budget:
             tools.callBudgetUsd === undefined
               ? undefined
