@@ -183,6 +183,7 @@ const A_FILE_IS_SENT_ALONG =
   'a turn gets what it may know of its files as values; whoever asks for the turn has looked them up';
 const A_MEMORY_IS_A_TURNS = 'what is known of a person is read and kept by turns alone';
 const A_CALL_COMES_FROM_OUTSIDE = 'a call is what a surface asks for; nothing below knows surfaces';
+const WHO_IS_ASKED = 'what needs a person is written in documents and asked about in turns';
 const A_MODEL_IS_ASKED = 'a model is asked by the step of a turn; nothing else needs one';
 const DEMO_IS_ONE_AGENT = 'the demo is one agent among others; only its test plays it';
 
@@ -195,6 +196,7 @@ const AGENTS: Record<string, LayerRow> = {
   language: {
     may: [],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -209,14 +211,22 @@ const AGENTS: Record<string, LayerRow> = {
   model: {
     may: [],
     never: {
+      approval: WHO_IS_ASKED,
       lint: LINT_LOOKS,
       'language document step deployment configuration conversation file memory pause turn trigger call delivery':
         'a model is asked one thing and answers; what for is known to whoever asks',
       demo: DEMO_IS_ONE_AGENT,
     },
   },
+  approval: {
+    may: ['language'],
+    never: {
+      'model document step deployment configuration conversation file memory pause turn trigger demo call delivery lint':
+        'whether a person is asked is decided by what was written and what is called, and by nothing else',
+    },
+  },
   document: {
-    may: ['language', 'model'],
+    may: ['approval', 'language', 'model'],
     never: {
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -229,7 +239,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   step: {
-    may: ['model'],
+    may: ['approval', 'model'],
     never: {
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -243,7 +253,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   deployment: {
-    may: ['document', 'step'],
+    may: ['approval', 'document', 'step'],
     never: {
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
@@ -260,6 +270,7 @@ const AGENTS: Record<string, LayerRow> = {
   configuration: {
     may: ['document', 'step', 'deployment'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -275,6 +286,7 @@ const AGENTS: Record<string, LayerRow> = {
   conversation: {
     may: [],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -288,6 +300,7 @@ const AGENTS: Record<string, LayerRow> = {
   file: {
     may: ['step'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -300,6 +313,7 @@ const AGENTS: Record<string, LayerRow> = {
   memory: {
     may: ['document'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       pause: A_PAUSE_IS_A_WAIT,
@@ -312,7 +326,7 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   pause: {
-    may: ['language', 'document', 'conversation'],
+    may: ['approval', 'language', 'document', 'conversation'],
     never: {
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
@@ -324,7 +338,17 @@ const AGENTS: Record<string, LayerRow> = {
     },
   },
   turn: {
-    may: ['language', 'document', 'step', 'deployment', 'conversation', 'memory', 'pause', 'model'],
+    may: [
+      'approval',
+      'language',
+      'document',
+      'step',
+      'deployment',
+      'conversation',
+      'memory',
+      'pause',
+      'model',
+    ],
     never: {
       lint: LINT_LOOKS,
       configuration: 'a turn runs what is deployed, whoever wrote it',
@@ -337,6 +361,7 @@ const AGENTS: Record<string, LayerRow> = {
   trigger: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -351,6 +376,7 @@ const AGENTS: Record<string, LayerRow> = {
   demo: {
     may: ['document', 'deployment', 'conversation', 'turn'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -361,6 +387,7 @@ const AGENTS: Record<string, LayerRow> = {
   call: {
     may: ['step', 'file', 'turn'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       memory: A_MEMORY_IS_A_TURNS,
@@ -374,6 +401,7 @@ const AGENTS: Record<string, LayerRow> = {
   delivery: {
     may: ['call', 'pause', 'turn'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       lint: LINT_LOOKS,
       'language document step deployment configuration conversation file memory trigger':
@@ -384,6 +412,7 @@ const AGENTS: Record<string, LayerRow> = {
   lint: {
     may: ['language', 'document', 'step', 'deployment', 'turn'],
     never: {
+      approval: WHO_IS_ASKED,
       model: A_MODEL_IS_ASKED,
       configuration: 'what is looked at is not changed',
       'conversation pause memory file call trigger delivery': 'what is looked at is not run',

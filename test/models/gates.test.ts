@@ -1,7 +1,7 @@
 import { createClient, type Client as RestClient } from '@patchbay/contract/client';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newMark } from '../connections/fault-rig.ts';
 import { type FaultServer, startFaultServer, tool } from '../connections/servers/fault-server.ts';
 
@@ -13,14 +13,18 @@ describe('The calls of a model', () => {
   let server: FaultServer;
   let agents = 0;
   beforeAll(async () => {
-    [model, server] = await Promise.all([startScriptedModel(), startFaultServer('legacy')]);
+    model = await startScriptedModel();
     platform = await startTestPlatform({ env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' } });
     rest = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
   });
   afterAll(async () => {
     await platform?.close();
-    await Promise.all([model, server].map(one => one?.[Symbol.asyncDispose]()));
+    await model?.[Symbol.asyncDispose]();
   });
+  beforeEach(async () => {
+    server = await startFaultServer('legacy');
+  });
+  afterEach(() => server[Symbol.asyncDispose]());
 
   const register = (options: object) =>
     platform.platform.registry.add({

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { listOf } from '../document/fields.ts';
 import { approvalTimeout, missingTimeout, pauseReason, timeoutPolicy } from './timeout.ts';
 import { patternProblem } from './tool-pattern.ts';
 
 const MAX_PATTERNS = 100;
 const MAX_RULES = 50;
 const MAX_LINES = 20;
+
+function listOf<T extends z.ZodType>(entry: T, max: number) {
+  return z.array(entry).max(max, `must have at most ${max} entries`);
+}
 
 const pattern = z.string().superRefine((text, context) => {
   const problem = patternProblem(text);

@@ -1,8 +1,8 @@
 import type { Judgement } from '../../connections/call/outbound-call.ts';
 import type { ToolAnnotations } from '../../connections/tool/annotations.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
-import type { HitlConfig } from '../document/agent.ts';
 import type { ToolApprovalsOfAgent, ToolApprovalsOfTask, ToolPolicy } from './approval-fields.ts';
+import type { HitlConfig } from './hitl-config.ts';
 import { byStrictness, type Timeout, type TimeoutPolicy } from './timeout.ts';
 import { compilePattern, mostPrecise, type NamedTool } from './tool-pattern.ts';
 

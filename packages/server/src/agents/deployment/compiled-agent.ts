@@ -1,12 +1,8 @@
 import { parseDocumentUri } from '@patchbay/contract/ids';
 import { Fault, PlatformError } from '../../kernel/errors.ts';
+import type { HitlConfig } from '../approval/hitl-config.ts';
 import { createToolApprovals, type ToolApprovals } from '../approval/tool-approvals.ts';
-import {
-  type AgentDocument,
-  type HitlConfig,
-  type UserMemoryConfig,
-  userMemoryConfig,
-} from '../document/agent.ts';
+import { type AgentDocument, type UserMemoryConfig, userMemoryConfig } from '../document/agent.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { workflowDocument } from '../document/workflow.ts';
 import type { AgentAround, CompiledStep, LoadDocument, StepType, WorkflowStep } from '../step/step.ts';

@@ -1,6 +1,7 @@
 import { agentIdSchema, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { z } from 'zod';
-import { type AgentDocument, budgetField, capabilitiesField, hitlConfig, userMemoryConfig } from './agent.ts';
+import { hitlConfig } from '../approval/hitl-config.ts';
+import { type AgentDocument, budgetField, capabilitiesField, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { httpcallsDocument } from './httpcalls.ts';
 import { llmDocument } from './llm.ts';

@@ -1,28 +1,10 @@
 import { z } from 'zod';
-import { approvalFields, checkTimeouts } from '../approval/approval-fields.ts';
-import { approvalTimeout, missingTimeout, pauseReason, timeoutPolicy } from '../approval/timeout.ts';
+import { hitlConfig } from '../approval/hitl-config.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany, withOldNames } from './fields.ts';
 import { referenceTo } from './references.ts';
 
 const MAX_WORKFLOWS = 20;
-
-/** How long a turn waits for a person, and what then; which calls of tools wait for one (platform.md 5.2). */
-export const hitlConfig = z
-  .strictObject({
-    approvalTimeout: approvalTimeout.optional(),
-    timeoutPolicy: timeoutPolicy.default('WAIT_INDEFINITELY'),
-    pauseReason: pauseReason.optional(),
-    toolApprovals: approvalFields.ofAgent.optional(),
-  })
-  .superRefine((config, context) => {
-    const message = missingTimeout(config);
-    if (message !== undefined) context.addIssue({ code: 'custom', path: ['approvalTimeout'], message });
-    const { toolApprovals, approvalTimeout: own } = config;
-    if (toolApprovals) checkTimeouts(toolApprovals, own, context, ['toolApprovals']);
-  });
-
-export type HitlConfig = z.output<typeof hitlConfig>;
 
 const MAX_CAPABILITIES = 50;
 const MAX_ATTRIBUTES = 50;

@@ -1,6 +1,6 @@
 import { newPauseId } from '../../kernel/ids.ts';
 import type { NewPause } from '../../store/tables/pauses.ts';
-import type { HitlConfig } from '../document/agent.ts';
+import type { HitlConfig } from '../approval/hitl-config.ts';
 
 const DEFAULT_REASON = 'The agent asks for approval before it goes on.';
 
