@@ -185,6 +185,33 @@ describe.each(WAYS.filter(({ wire }) => wire !== 'gemini'))('A model of $name', 
   });
 });
 
+describe.each([
+  ['deepseek', true],
+  ['mistral', false],
+  ['groq', false],
+] as const)('A model of %s', (provider, takes) => {
+  const way = { ...WAYS.find(({ wire }) => wire === 'chat-completions')!, provider };
+  it(`gets back what it thought: ${takes}`, async () => {
+    rig.model.play([{ reasoning: 'Better look.', calls: [{ name: 'look', input: {} }] }, { text: 'Rain.' }]);
+    const first = await rig.ask(way, { tools: [LOOK] });
+    const parts = first.kind === 'answered' ? first.parts : [];
+    expect(parts.map(({ type }) => type)).toEqual(['reasoning', 'tool-call']);
+    await rig.ask(way, {
+      tools: [LOOK],
+      messages: [
+        { role: 'user', text: 'Weather?' },
+        { role: 'assistant', parts },
+        { role: 'tool', results: [{ callId: 'call_1', name: 'look', text: 'rain', isError: false }] },
+      ],
+    });
+    const [, second] = rig.model.requests;
+    expect(JSON.stringify(second?.body).includes('Better look.')).toBe(takes);
+    expect(second?.messages[1]).toMatchObject({ calls: [{ id: 'call_1' }] });
+    // What it says it used comes without being asked for, or by a member that strict servers refuse.
+    expect('stream_options' in second!.body).toBe(provider !== 'mistral');
+  });
+});
+
 describe('Gemini', () => {
   const way = WAYS.find(({ wire }) => wire === 'gemini')!;
   const malformed = { calls: [{ name: 'look', input: '{"place": "Oslo' }] };

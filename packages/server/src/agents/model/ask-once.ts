@@ -64,11 +64,12 @@ export async function askOnce(
   }
 }
 
-function optionsOf(request: ModelRequest, { jsonMode }: Provider): LanguageModelV4CallOptions {
+function optionsOf(request: ModelRequest, provider: Provider): LanguageModelV4CallOptions {
   const { tools, mayCall = true, temperature, maxTokens, json } = request;
+  const { jsonMode } = provider;
   const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
   return {
-    prompt: promptOf(request),
+    prompt: promptOf(request, provider),
     ...(tools.length > 0 && { tools: tools.map(sentTool) }),
     // Without the tools the calls that were made would be of none.
     ...(tools.length > 0 && !mayCall && { toolChoice: { type: 'none' } }),

@@ -3,7 +3,7 @@ import { estimateTokens, promptOf } from './messages.ts';
 import type { ModelMessage } from './model.ts';
 
 const prompt = (system: string, messages: readonly ModelMessage[]) =>
-  promptOf({ system, messages, tools: [] });
+  promptOf({ system, messages, tools: [] }, { takesThoughts: true });
 
 const call = (input: string) =>
   prompt('', [{ role: 'assistant', parts: [{ type: 'tool-call', callId: '1', name: 'look', input }] }]).at(-1)
@@ -66,7 +66,8 @@ describe('promptOf', () => {
       { role: 'tool' as const, results: [{ callId: '1', name, text: '', isError: true }] },
     ];
     const tools = [{ name: 'our.tool', description: '', inputSchema: {} }];
-    const nameOf = (name: string) => promptOf({ system: '', messages: named(name), tools })[0]?.content[0];
+    const nameOf = (name: string) =>
+      promptOf({ system: '', messages: named(name), tools }, { takesThoughts: true })[0]?.content[0];
     expect(nameOf('our.tool')).toMatchObject({ toolName: 'our.tool' });
     expect(nameOf('functions.our tool')).toMatchObject({ toolName: 'functions_our_tool' });
     expect(nameOf('')).toMatchObject({ toolName: 'tool' });

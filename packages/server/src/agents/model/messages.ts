@@ -5,16 +5,16 @@ import type {
 } from '@ai-sdk/provider';
 import { isObject } from '../../kernel/json.ts';
 import type { AnswerPart, ModelMessage, ModelRequest, ProviderMeta, ToolReply } from './model.ts';
+import type { Provider } from './providers.ts';
 
 /**
  * What is said to a model, as the packages of the providers take it. Texts lose halves of surrogate pairs, which some providers refuse; so do they names of tools
  * that a model has made up out of any characters.
  */
-export function promptOf({
-  system,
-  messages,
-  tools,
-}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): LanguageModelV4Prompt {
+export function promptOf(
+  { system, messages, tools }: Pick<ModelRequest, 'system' | 'messages' | 'tools'>,
+  { takesThoughts }: Pick<Provider, 'takesThoughts'>,
+): LanguageModelV4Prompt {
   const known = new Set(tools.map(({ name }) => name));
   const nameOf = (name: string) => (known.has(name) ? name : speakable(name));
   const prompt: LanguageModelV4Prompt = [];
@@ -22,7 +22,7 @@ export function promptOf({
   // Some providers take only conversations that a person begins.
   if (messages[0]?.role === 'assistant') prompt.push(BEGINNING);
   for (const message of messages) {
-    const said = messageOf(message, nameOf);
+    const said = messageOf(takesThoughts ? message : withoutThoughts(message), nameOf);
     // What is empty is refused by some providers and says nothing to any.
     if (said.content.length > 0) prompt.push(said);
   }
@@ -33,6 +33,11 @@ const BEGINNING: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: '(The conversation begins.)' }],
 };
+
+function withoutThoughts(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant') return message;
+  return { ...message, parts: message.parts.filter(({ type }) => type !== 'reasoning') };
+}
 
 type NameOf = (name: string) => string;
 

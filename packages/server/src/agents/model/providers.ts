@@ -39,6 +39,8 @@ export interface Provider {
   readonly dialect: SchemaDialect;
   /** Can it be held to JSON? Where it cannot, the prompt alone asks for it (platform.md 3.7). */
   readonly jsonMode: 'always' | 'without-tools' | 'never';
+  /** Does it take back what its model thought before it called tools? Some want it, some refuse a message that has it. */
+  readonly takesThoughts: boolean;
 }
 
 const MODEL_NAME = ['modelName', 'model'] as const;
@@ -54,6 +56,7 @@ export const PROVIDERS = {
     modelParameters: MODEL_NAME,
     dialect: 'anthropic',
     jsonMode: 'never',
+    takesThoughts: true,
   },
   openai: {
     title: 'OpenAI',
@@ -64,6 +67,7 @@ export const PROVIDERS = {
     modelParameters: MODEL_NAME,
     dialect: 'openai',
     jsonMode: 'always',
+    takesThoughts: true,
   },
   gemini: {
     title: 'Google Gemini',
@@ -74,6 +78,7 @@ export const PROVIDERS = {
     modelParameters: MODEL_NAME,
     dialect: 'gemini',
     jsonMode: 'without-tools',
+    takesThoughts: true,
   },
   ollama: {
     ...compatible('Ollama', 'http://127.0.0.1:11434/v1', 'qwen3'),
@@ -86,6 +91,7 @@ export const PROVIDERS = {
     ...compatible('Mistral', 'https://api.mistral.ai/v1', 'mistral-medium-latest'),
     // It refuses a request with members it does not know, and always says what was used.
     load: () => loadCompatible(false),
+    takesThoughts: false,
   },
   xai: compatible('xAI', 'https://api.x.ai/v1', 'grok-4'),
   deepseek: compatible('DeepSeek', 'https://api.deepseek.com/v1', 'deepseek-chat'),
@@ -94,10 +100,15 @@ export const PROVIDERS = {
   zhipu: compatible('Zhipu', 'https://open.bigmodel.cn/api/paas/v4', 'glm-4.6'),
   minimax: compatible('MiniMax', 'https://api.minimax.io/v1', 'MiniMax-M2'),
   openrouter: compatible('OpenRouter', 'https://openrouter.ai/api/v1', 'openrouter/auto'),
-  groq: compatible('Groq', 'https://api.groq.com/openai/v1', 'openai/gpt-oss-120b'),
+  groq: {
+    ...compatible('Groq', 'https://api.groq.com/openai/v1', 'openai/gpt-oss-120b'),
+    takesThoughts: false,
+  },
   huggingface: {
     ...compatible('Hugging Face', 'https://router.huggingface.co/v1', 'openai/gpt-oss-120b'),
     modelParameters: ['modelId', 'modelName', 'model'],
+    // It passes requests on to others, some of them strict.
+    takesThoughts: false,
   },
 } as const satisfies Readonly<Record<string, Provider>>;
 
@@ -131,6 +142,7 @@ function compatible<const U extends string | undefined>(title: string, baseUrl: 
     modelParameters: MODEL_NAME,
     dialect: 'plain',
     jsonMode: 'always',
+    takesThoughts: true,
   } as const;
 }
 
