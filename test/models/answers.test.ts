@@ -212,6 +212,16 @@ describe.each([
   });
 });
 
+describe('A parameter that a model does not know', () => {
+  it('is left out, and the log says so', async () => {
+    rig.model.play([{ text: 'Hi.' }]);
+    const way = WAYS.find(({ wire }) => wire === 'responses')!;
+    await rig.ask(way, { model: 'gpt-5.4', temperature: 0.5, tools: [LOOK] });
+    expect(rig.model.requests[0]?.body).not.toHaveProperty('temperature');
+    expect(rig.log).toMatch(/a model was not sent all of its request.*temperature/);
+  });
+});
+
 describe('Gemini', () => {
   const way = WAYS.find(({ wire }) => wire === 'gemini')!;
   const malformed = { calls: [{ name: 'look', input: '{"place": "Oslo' }] };

@@ -31,6 +31,8 @@ export async function askOnce(
     readonly clock: Clock;
     readonly scrub: (text: string) => string;
     readonly onText: (delta: string) => void;
+    /** Hears what of the request the model does not know, and was not sent. */
+    readonly onLeftOut: (what: readonly object[]) => void;
   },
 ): Promise<Attempt> {
   const { clock, scrub } = parts;
@@ -45,7 +47,10 @@ export async function askOnce(
       ...(options && { providerOptions: options }),
       abortSignal: AbortSignal.any([request.signal, over.signal]),
     });
-    for await (const part of stream) answer.add(part);
+    for await (const part of stream) {
+      if (part.type === 'stream-start' && part.warnings.length > 0) parts.onLeftOut(part.warnings);
+      answer.add(part);
+    }
     return { kind: 'answered', ...answer.end(), usage: answer.usage };
   } catch (error) {
     request.signal.throwIfAborted();

@@ -27,9 +27,15 @@ export function createModels({ fetch, clock, logger }: ModelParts): CallModel {
     if (found.kind === 'failed') return { ...found, attempts: 0, durationMs: took() };
     const scrub = createScrubber(request.apiKey === undefined ? [] : [request.apiKey]);
     const speech = createSpeech(request.onText);
+    const { provider, model } = request;
+    const onLeftOut = (what: readonly object[]) =>
+      logger.debug('a model was not sent all of its request', { provider, model, what });
     let usage: ModelUsage | undefined;
     for (let attempts = 1; ; attempts++) {
-      const attempt = await askOnce(request, found.target, { fetch, clock, scrub, onText: speech.begin() });
+      const attempt = await askOnce(request, found.target, {
+        ...{ fetch, clock, scrub, onLeftOut },
+        onText: speech.begin(),
+      });
       usage = sumOf(usage, attempt.usage);
       if (attempt.kind === 'answered') {
         const { parts, finish } = attempt;
@@ -44,7 +50,6 @@ export function createModels({ fetch, clock, logger }: ModelParts): CallModel {
       }
       const { failure } = attempt;
       const waitMs = waitBeforeRetry(request, attempts, failure);
-      const { provider, model } = request;
       const { code, message } = failure;
       logger.info('a request to a model failed', {
         provider,
