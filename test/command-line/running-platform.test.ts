@@ -79,6 +79,9 @@ describe('secrets on the command line', () => {
 describe('the command line beside a platform with a configuration file', () => {
   it('finds it by the data folder in the file', async () => {
     expect(addresses.dataDir).toBe(join(folder, 'data'));
+    const slow = await patchbay(['chat', 'demo', '--message', 'show progress']);
+    const texts = JSON.parse((await patchbay(['chat', 'demo', '--message', 'show progress', '--json'])).out);
+    expect(slow.out).toBe(`${texts.agentResponseParts.join('\n')}\n`);
     const { out, err } = await patchbay(['chat', 'demo', '--message', 'hello']);
     expect(err).toBe('');
     expect(out.trim()).not.toBe('');

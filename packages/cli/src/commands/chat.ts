@@ -51,15 +51,17 @@ async function chat(io: Io, given: string | undefined, options: ChatOptions): Pr
   const { message, conversation } = options;
   if (message !== undefined) {
     const call = { agentId, message, conversationId: conversation };
-    const answer = await send(client, options, 'chat_with_agent', call);
-    printAnswer(io, options, answer);
+    const speech = speechOf(io, options);
+    const answer = await send(client, options, 'chat_with_agent', call, { speech });
+    printAnswer(io, options, answer, speech);
     return requireProcessed(answer);
   }
   const conversationId = conversation ?? (await begin(io, client, agentId, options));
   const say: Say = async (text, signal) => {
     const call = { agentId, conversationId, message: text };
-    const answer = await send(client, options, 'talk_to_agent', call, signal);
-    printAnswer(io, options, answer);
+    const speech = speechOf(io, options);
+    const answer = await send(client, options, 'talk_to_agent', call, { signal, speech });
+    printAnswer(io, options, answer, speech);
     return answer;
   };
   if (!io.stdin.isTTY) return talkByLines(io, say);
@@ -83,9 +85,40 @@ function send(
   options: ChatOptions,
   operation: 'chat_with_agent' | 'talk_to_agent',
   call: { readonly agentId: string; readonly message: string; readonly conversationId: string | undefined },
-  signal?: AbortSignal,
+  { signal, speech }: { readonly signal?: AbortSignal | undefined; readonly speech: Speech },
 ): Promise<Answer> {
-  return client.call(options.trace ? 'trace_turn' : operation, call as never, signal ? { signal } : {});
+  const listening = { ...(signal && { signal }), ...(speech.hear && { onDelta: speech.hear }) };
+  return client
+    .call(options.trace ? 'trace_turn' : operation, call as never, listening)
+    .catch((error: unknown) => {
+      speech.end();
+      throw error;
+    });
+}
+
+/** An answer that is printed while it is given. */
+interface Speech {
+  /** `undefined` where it is printed as a whole. */
+  readonly hear?: (text: string, index: number) => void;
+  /** Ends the line. False when nothing was printed. */
+  end(): boolean;
+}
+
+/** Lines of JSON and traces are printed when all of it is there. */
+function speechOf(io: Io, { json, trace }: ChatOptions): Speech {
+  if (json || trace) return { end: () => false };
+  let bubble: number | undefined;
+  return {
+    hear(text, index) {
+      if (bubble !== undefined && index !== bubble) writeLine(io.stdout);
+      bubble = index;
+      io.stdout.write(printable(text));
+    },
+    end() {
+      if (bubble !== undefined) writeLine(io.stdout);
+      return bubble !== undefined;
+    },
+  };
 }
 
 /** Starts a conversation and answers its id. */
@@ -173,14 +206,15 @@ function requireProcessed({ status, message, error }: Answer): void {
   }
 }
 
-function printAnswer(io: Io, options: ChatOptions, answer: Answer): void {
+function printAnswer(io: Io, options: ChatOptions, answer: Answer, speech: Speech): void {
   if (options.json) {
     io.stdout.write(`${JSON.stringify(answer)}\n`);
     return;
   }
   printTrace(io, answer.steps ?? []);
   const texts = answer.agentResponseParts?.length ? answer.agentResponseParts : [answer.agentResponse ?? ''];
-  for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
+  if (!speech.end())
+    for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
   if (answer.conversationState === 'AWAITING_HUMAN') {
     writeLine(io.stderr, 'The conversation waits for a person to decide.');
   }
