@@ -9,20 +9,25 @@ import { startPostgres } from '@patchbay/testing/postgres';
 import { sample } from 'fast-check';
 import pg from 'pg';
 import { faultSequence, playFaults } from '../test/connections/fault-sequence.ts';
+import { approvalTrial, MOMENTS } from '../test/crash/approval-trial.ts';
 import { WORLDS } from '../test/crash/counting-worlds.ts';
 import { effectTrial } from '../test/crash/effect-trial.ts';
 import { killTrial } from '../test/crash/kill-trial.ts';
 import { pauseTrial } from '../test/crash/pause-trial.ts';
 import { hostileRequests, judge, send } from '../test/robustness/hostile.ts';
 import { measureGrowth } from './growth.ts';
+import { inParallel } from './in-parallel.ts';
 import { memoryMbOf } from './process-usage.ts';
 import { AGENT_FILE } from './two-rules.ts';
+import { measureWaiting } from './waiting.ts';
 
 const HELP = `Long proofs: the code of the tests with a bigger number. Writes bench/results/<date>-soak-<name>.md.
 
   npm run soak -- kills        200 kills of the process during turns, 150 on SQLite and 50 on PostgreSQL
   npm run soak -- effects      100 kills of the process during calls of other servers, 75 on SQLite and 25 on PostgreSQL
   npm run soak -- pauses       100 kills while turns wait, are approved and go on; 20 of them with another node going on
+  npm run soak -- approvals    75 kills around approved calls of models: 50 with a restart on SQLite, 25 with another node going on
+  npm run soak -- waiting      1 000 conversations that wait for a person, and two restarts
   npm run soak -- growth       turns with a million stored conversations beside an empty store, on SQLite and PostgreSQL
   npm run soak -- agents       1 000 deployed agents: start, memory, lists, first words of each
   npm run soak -- hostile      10 000 malformed requests at each door
@@ -50,6 +55,8 @@ const PROOFS: Readonly<Record<string, () => Promise<Proof>>> = {
   kills,
   effects,
   pauses,
+  approvals,
+  waiting,
   growth,
   agents,
   hostile,
@@ -155,6 +162,63 @@ async function pauses(): Promise<Proof> {
       'of these under way at the kill': sum.underWay,
       'calls received by the server': sum.received,
     },
+    complaints,
+  };
+}
+
+async function approvals(): Promise<Proof> {
+  await using postgres = await startPostgres({ durable: true });
+  const complaints: string[] = [];
+  const sum = { decided: 0, received: 0, unknown: 0 };
+  const trials = { sqlite: scaled(50), 'another node': scaled(25) };
+  for (const series of ['sqlite', 'another node'] as const) {
+    for (let trial = 0; trial < trials[series]; trial += 1) {
+      const moment = MOMENTS[trial % MOMENTS.length]!;
+      await withFolder(async dataDir => {
+        const other = series === 'another node';
+        const databaseUrl = other ? await newDatabase(postgres.url, `approvals_${trial}`) : undefined;
+        // The moments differ from trial to trial, and a trial can be repeated by its number.
+        const variation = trial * 7;
+        const result = await approvalTrial({
+          ...{ dataDir, databaseUrl, conversations: 8, moment, variation, other },
+        });
+        for (const figure of ['decided', 'received', 'unknown'] as const) sum[figure] += result[figure];
+        complaints.push(...result.complaints.map(text => `${series}, trial ${trial}, ${moment}: ${text}`));
+      });
+      say(`approvals: ${series} ${trial + 1} of ${trials[series]}, ${complaints.length} complaints`);
+    }
+  }
+  return {
+    what: 'kill -9 while models wait for approval of two calls each in 8 conversations at once, while people decide, when they have decided, while the approved calls are made and when they are answered; after that each approved call was made at most once and exactly as it was shown, no other one was made, none is reported otherwise than it was, and every conversation takes the next message',
+    figures: {
+      'kills with a restart on SQLite': trials.sqlite,
+      'kills with another node going on, on PostgreSQL': trials['another node'],
+      'decisions confirmed before a kill': sum.decided,
+      'approved calls received by the server': sum.received,
+      'calls said to be unknown': sum.unknown,
+    },
+    complaints,
+  };
+}
+
+async function waiting(): Promise<Proof> {
+  const conversations = scaled(1_000);
+  const figures: Record<string, string> = {};
+  const complaints: string[] = [];
+  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+    await using postgres = engine === 'PostgreSQL' ? await startPostgres({ durable: true }) : undefined;
+    const proof = await withFolder(async dataDir => {
+      const databaseUrl = postgres && (await newDatabase(postgres.url, 'waiting'));
+      const tell = (text: string) => say(`waiting: ${engine}, ${text}`);
+      return measureWaiting({ dataDir, databaseUrl, conversations, say: tell });
+    });
+    for (const { what, value, unit } of proof.figures)
+      figures[`${engine}: ${what}`] = `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
+    complaints.push(...proof.complaints.map(text => `${engine}: ${text}`));
+  }
+  return {
+    what: 'many conversations wait for a person to approve calls of their models; some are approved before a restart, some after it, the rest after a kill -9, and each call is made exactly once and as it was shown',
+    figures,
     complaints,
   };
 }
@@ -454,19 +518,6 @@ async function newDatabase(server: string, name: string): Promise<string> {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
-}
-
-async function inParallel<T>(
-  workers: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = [...items];
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-    }),
-  );
 }
 
 function memoryOf(platform: PlatformProcess): number {
