@@ -28,13 +28,16 @@ import { createTickets } from './agents/file/signed-address.ts';
 import { createLint } from './agents/lint/linter.ts';
 import { createModels } from './agents/model/call-model.ts';
 import type { CallModel } from './agents/model/model.ts';
+import { createAskedPauses } from './agents/pause/asked-pauses.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
+import { createPauseWaits } from './agents/pause/pause-waits.ts';
 import { createPauses } from './agents/pause/pauses.ts';
 import type { StepType } from './agents/step/step.ts';
 import { createManagedChat } from './agents/trigger/managed-chat.ts';
 import { createTriggers } from './agents/trigger/triggers.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
+import { createWaitedTurns } from './agents/turn/waited-turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
@@ -50,7 +53,8 @@ import { createPool } from './connections/session/pool.ts';
 import { createProgramHost } from './connections/session/stdio/program-host.ts';
 import { createStdioTransport } from './connections/session/stdio/stdio-transport.ts';
 import { createDocsPages } from './docs/pages.ts';
-import { createAgentDoor } from './edge/agent-mcp/agent-door.ts';
+import { createAgentDoor, toResult } from './edge/agent-mcp/agent-door.ts';
+import { createAskedCalls } from './edge/agent-mcp/asked-calls.ts';
 import { createCallRate } from './edge/agent-mcp/call-rate.ts';
 import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
@@ -126,7 +130,7 @@ export interface Platform {
   readonly firstStart: boolean;
   /** Told where the listener is, once it is open: addresses that are handed out begin with it. */
   listensAt(url: string): void;
-  /** Ends the streams of those who follow a log; they come back, to another node if they can. */
+  /** Ends the streams of those who follow a log, who come back, to another node if they can, and calls that wait for a person. */
   endStreams(): void;
   /** Lets running turns end, ends open streams, gives jobs back and closes the store. */
   close(): Promise<void>;
@@ -369,9 +373,18 @@ export async function createPlatform(
     maxBodyBytes: config.http.maxBodyBytes,
   };
   const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
+  const closing = new AbortController();
+  const asked = createAskedCalls({
+    ...{ clock, secret: sessionSecret, toResult },
+    pauses: createAskedPauses({ store, pauses }),
+    turns: createWaitedTurns({ ...{ store, clock, turns }, closing: closing.signal }),
+    waits: createPauseWaits({ ...{ store, clock, announce }, closing: closing.signal }),
+    enabled: config.mcp.hitlMutations,
+  });
   const agentEndpoint = createMcpEndpoint(
     createAgentDoor({
       calls,
+      asked,
       version,
       rate,
       onRateLimited: metrics.rateLimited,
@@ -380,6 +393,7 @@ export async function createPlatform(
   );
   undo.defer(() => operatorEndpoint.close());
   undo.defer(() => agentEndpoint.close());
+  undo.defer(() => closing.abort());
   undo.defer(() => turns.close(DRAIN_MS));
 
   const app = createHttpApp({
@@ -491,7 +505,10 @@ export async function createPlatform(
     owner,
     firstStart,
     listensAt: address.listensAt,
-    endStreams: messageReader.close,
+    endStreams() {
+      messageReader.close();
+      closing.abort();
+    },
     close: () => built.disposeAsync(),
   };
 }

@@ -23,6 +23,10 @@ export type PlatformEvent =
   | { readonly kind: 'turn-cancelled'; readonly conversationId: string; readonly fence: number }
   /** Calls a node has let in since it last said so, by credential and agent. */
   | { readonly kind: 'calls-counted'; readonly calls: Readonly<Record<string, number>> }
+  /** Nobody has to decide a pause any more. */
+  | { readonly kind: 'pause-decided'; readonly pauseId: string }
+  /** A client that was asked will not answer; the pause stays open. */
+  | { readonly kind: 'question-left'; readonly pauseId: string }
   /** A log has more messages, or is closed. */
   | { readonly kind: 'log-changed'; readonly logId: string }
   /** An MCP server was added, changed or removed, or its tools were accepted. */

@@ -13,7 +13,7 @@ import {
 } from '../../store/tables/conversations.ts';
 import { addJob } from '../../store/tables/jobs.ts';
 
-export type { Pause } from '../../store/tables/pauses.ts';
+export type { Pause, Verdict } from '../../store/tables/pauses.ts';
 
 import {
   closePause,
@@ -63,6 +63,8 @@ export interface Pauses {
       readonly verdict: Verdict;
       readonly note?: string | undefined;
       readonly pauseId?: string | undefined;
+      /** Somebody waits for the turn and goes on with it at once, so that its answer streams; else it goes on by itself a little later. */
+      readonly awaited?: boolean | undefined;
     },
   ): Promise<void>;
   /**
@@ -73,6 +75,9 @@ export interface Pauses {
   /** Does what a pause's policy says when nobody has decided in time; nothing for one that is decided. */
   expire(pauseId: string): Promise<void>;
 }
+
+/** How far ahead of the job somebody is who waits for the turn: news reaches every node in less. */
+const WAITER_FIRST_MS = 1_000;
 
 export function createPauses(deps: {
   readonly store: Store;
@@ -90,13 +95,14 @@ export function createPauses(deps: {
     return conversation;
   }
 
-  async function goOn(db: Db, pause: Pause): Promise<void> {
+  async function goOn(db: Db, pause: Pause, delayMs: number): Promise<void> {
     const { conversationId } = pause;
     await setConversationState(db, conversationId, { from: 'AWAITING_HUMAN', to: 'IN_PROGRESS' });
     await addJob(db, {
       id: `${CONTINUE_TURN}/${pause.id}`,
       kind: CONTINUE_TURN,
       payload: { conversationId },
+      delayMs,
     });
   }
 
@@ -112,12 +118,13 @@ export function createPauses(deps: {
     pause: Pause,
     state: Exclude<PauseState, 'open'>,
     made: Pick<Decision, 'decidedBy'> & Partial<Decision>,
+    delayMs = 0,
   ): Promise<boolean> {
     const decision = { verdict: undefined, note: undefined, decidedAt: clock.now(), ...made };
     if (!(await closePause(db, pause.id, state, decision))) return false;
     await noteDecision(db, audit, pause, state, decision);
     if (decision.verdict === undefined) await giveUp(db, pause);
-    else await goOn(db, pause);
+    else await goOn(db, pause, delayMs);
     return true;
   }
 
@@ -130,13 +137,15 @@ export function createPauses(deps: {
       return { conversation, state: shownState(conversation), pause };
     },
 
-    async decide({ principal, decidedBy }, { conversationId, verdict, note, pauseId }) {
+    async decide({ principal, decidedBy }, { conversationId, verdict, note, pauseId, awaited }) {
+      const delayMs = awaited ? WAITER_FIRST_MS : 0;
       await store.commit(async db => {
         const conversation = await find(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
         if (!pause) throw nothingWaits(shownState(conversation));
-        if (!(await close(db, pause, 'answered', { verdict, note, decidedBy }))) throw pauseChanged();
+        const made = { verdict, note, decidedBy };
+        if (!(await close(db, pause, 'answered', made, delayMs))) throw pauseChanged();
       });
       onEnd?.(surfaceOf(decidedBy), verdict);
     },

@@ -35,6 +35,8 @@ export interface TurnReader {
   readonly timeLimitMs?: number | undefined;
   /** Must not throw. */
   readonly onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** So many bubbles of the answer were told before the turn waited: they are not told again. */
+  readonly heard?: number | undefined;
   /** Wants to know why: told once when the turn is stored, also one that failed. Must not throw. */
   readonly onTrace?: ((trace: TurnTrace) => void) | undefined;
 }
@@ -89,7 +91,7 @@ export async function runTurn(
   try {
     await play.run(agent);
     // Nobody listens to a turn that goes on by itself, and the worker it has is everybody's.
-    if (!play.failure && !claim.resumed) await speak(deps, play, reader, keeper.signal);
+    if (!play.failure && (!claim.resumed || reader.onEvent)) await speak(deps, play, reader, keeper.signal);
     keeper.signal.throwIfAborted();
     await keeper.stop();
     const answer = await commitTurn(deps, claim, journal, play);
@@ -230,13 +232,14 @@ async function speak(
   reader: TurnReader,
   signal: AbortSignal,
 ): Promise<void> {
-  let index = 0;
+  let index = -1;
   for (const item of answering.output.output ?? []) {
     if (item.type !== 'text' || item.text === undefined) continue;
+    index += 1;
+    if (index < (reader.heard ?? 0)) continue;
     const { delay } = item;
     if (typeof delay === 'number' && delay > 0) await deps.clock.sleep(delay, signal);
     if (!streamed.has(index)) reader.onEvent?.({ type: 'reply-delta', text: item.text, index });
-    index += 1;
   }
 }
 

@@ -105,6 +105,11 @@ export interface Turns {
    * or another node has it; what the agent did wrong is recorded in its conversation and no error here.
    */
   continueTurn(conversationId: string): Promise<void>;
+  /**
+   * The same for somebody who waits for it: answers what the turn came to, and rejects as `runTurn` does. `undefined` when there is none to
+   * go on with, another node has it, or this one is about to stop.
+   */
+  resumeTurn(conversationId: string, reader: TurnReader): Promise<TurnAnswer | undefined>;
   /** Has every turn that was cut off gone on with: one job each. */
   takeUpCutOffTurns(): Promise<void>;
   /** See `moveByOneTurn`. */
@@ -277,22 +282,37 @@ export function createTurns(given: TurnDeps): Turns {
     };
   }
 
-  async function goOn({ attempt, cancelled, isThere, claim }: CutOffTurn): Promise<void> {
+  /** `undefined` when it is ended instead. */
+  async function goOn(
+    { attempt, cancelled, isThere, claim }: CutOffTurn,
+    reader: TurnReader,
+  ): Promise<TurnAnswer | undefined> {
     const { agentId, agentVersion, lease, resumed } = claim;
-    if (cancelled) return endCutOffTurn(deps, claim, 'cancelled');
+    if (cancelled) {
+      await endCutOffTurn(deps, claim, 'cancelled');
+      return undefined;
+    }
     const mayGoOn = isThere && attempt <= MAX_ATTEMPTS;
     const agent = mayGoOn ? await deployments.compiled(agentId, agentVersion) : undefined;
-    if (agent) {
-      const reader = { signal: new AbortController().signal };
-      await run(claim, agent, resumed.checkpoint.message, reader);
-      return;
-    }
+    if (agent) return run(claim, agent, resumed.checkpoint.message, reader);
     deps.logger?.error('A turn that was cut off cannot be gone on with and is ended', {
       conversationId: lease.conversationId,
       agentId,
       attempt,
     });
     await endCutOffTurn(deps, claim, 'unavailable');
+    return undefined;
+  }
+
+  async function resumeTurn(conversationId: string, reader: TurnReader): Promise<TurnAnswer | undefined> {
+    if (closed) return undefined;
+    const ended = begin();
+    try {
+      const claimed = await store.commit(db => claimCutOff(db, conversationId));
+      return claimed && (await goOn(claimed, reader));
+    } finally {
+      ended();
+    }
   }
 
   async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
@@ -328,18 +348,14 @@ export function createTurns(given: TurnDeps): Turns {
       }
     },
     async continueTurn(conversationId) {
-      if (closed) return;
-      const ended = begin();
       try {
-        const claimed = await store.commit(db => claimCutOff(db, conversationId));
-        if (claimed) await goOn(claimed);
+        await resumeTurn(conversationId, { signal: new AbortController().signal });
       } catch (error) {
         // The agent's own failure is recorded; anything else leaves the turn to be taken up again.
         deps.logger?.warn('A turn went on and failed', { conversationId, error });
-      } finally {
-        ended();
       }
     },
+    resumeTurn,
     takeUpCutOffTurns: () =>
       store.commit(async db => {
         for (const { conversationId, fence } of await listCutOffTurns(db, MAX_TAKEN_UP)) {

@@ -8,6 +8,7 @@ const claims: SessionClaims = {
   credential: 'key_1',
   expires: 2000,
   nonce: 'n',
+  forms: true,
 };
 const expected = { resource: 'agent:demo', credential: 'key_1', now: 1000 };
 const id = signSessionId(claims, secret);

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
+import { openClaims, type SealRefusal, sealClaims } from './sealed-claims.ts';
 
 /** What an older-era session id carries: it is its own state, so any node can serve any request (decisions.md 4). */
 export interface SessionClaims {
@@ -13,18 +13,24 @@ export interface SessionClaims {
   readonly expires: number;
   /** Makes two sessions of one client two different ones. */
   readonly nonce: string;
+  /** The client can show its person a form. */
+  readonly forms: boolean;
 }
 
-export type SessionRefusal = {
-  readonly reason: 'malformed' | 'bad-signature' | 'expired' | 'other-resource' | 'other-credential';
-};
+export type SessionRefusal =
+  | SealRefusal
+  | { readonly reason: 'expired' | 'other-resource' | 'other-credential' };
 
-/** `<claims>.<mac>`, both base64url: visible ASCII as the specification asks, and not to be guessed or changed. */
+/** A client sends it with every request. */
+const SEALED = { purpose: '', maxLength: 1024 };
+
 export function signSessionId(claims: SessionClaims, secret: Uint8Array): string {
-  const payload = Buffer.from(
-    JSON.stringify([claims.resource, claims.version, claims.credential, claims.expires, claims.nonce]),
-  ).toString('base64url');
-  return `${payload}.${mac(payload, secret).toString('base64url')}`;
+  const { resource, version, credential, expires, nonce, forms } = claims;
+  return sealClaims(
+    [resource, version, credential, expires, nonce, ...(forms ? ['forms'] : [])],
+    secret,
+    SEALED.purpose,
+  );
 }
 
 export function verifySessionId(
@@ -32,22 +38,15 @@ export function verifySessionId(
   expected: { readonly resource: string; readonly credential: string; readonly now: number },
   secret: Uint8Array,
 ): Outcome<SessionClaims, SessionRefusal> {
-  const [payload, signature, ...rest] = id.split('.');
-  if (!payload || !signature || rest.length > 0 || id.length > 1024) return refused({ reason: 'malformed' });
-  const given = Buffer.from(signature, 'base64url');
-  const right = mac(payload, secret);
-  if (given.length !== right.length || !timingSafeEqual(given, right))
-    return refused({ reason: 'bad-signature' });
-  // Signed by us, so the form is known.
-  const [resource, version, credential, expires, nonce] = JSON.parse(
-    Buffer.from(payload, 'base64url').toString('utf8'),
-  );
+  const opened = openClaims(id, secret, SEALED);
+  if (!opened.ok) return opened;
+  // Sealed by us, so the form is known; ids from before there were forms end with the nonce.
+  const [resource, version, credential, expires, nonce, forms] = opened.value as [
+    ...[string, string, string, number, string],
+    string?,
+  ];
   if (expires <= expected.now) return refused({ reason: 'expired' });
   if (resource !== expected.resource) return refused({ reason: 'other-resource' });
   if (credential !== expected.credential) return refused({ reason: 'other-credential' });
-  return granted({ resource, version, credential, expires, nonce });
-}
-
-function mac(payload: string, secret: Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(payload).digest();
+  return granted({ resource, version, credential, expires, nonce, forms: forms === 'forms' });
 }

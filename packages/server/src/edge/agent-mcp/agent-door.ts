@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { isConversationId } from '@patchbay/contract/ids';
 import { attachments } from '@patchbay/contract/operations/arguments';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import { PlatformError } from '../../kernel/errors.ts';
 import { pathText } from '../../kernel/path-text.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
 import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
+import type { AskedCalls } from './asked-calls.ts';
 import type { CallRate } from './call-rate.ts';
 
 /** What the door shows of an agent: its card (B-51). */
@@ -69,12 +70,13 @@ const MESSAGE_MISSING: PreparedCall = {
 /** `/{agentId}/mcp`: one agent as one tool (seed 002). */
 export function createAgentDoor(deps: {
   readonly calls: AgentCalls;
+  readonly asked: AskedCalls;
   readonly version: string;
   /** What counts is every call, also one that is refused afterwards; lists and the handshake are free. */
   readonly rate: CallRate;
   readonly onRateLimited: (agentId: string) => void;
 }): McpDoor<AgentCaller> {
-  const { calls, rate } = deps;
+  const { calls, asked, rate } = deps;
   return {
     resource: ({ card }) => `agent:${card.agentId}`,
     capabilities: { tools: {} },
@@ -97,7 +99,11 @@ export function createAgentDoor(deps: {
       },
     ],
 
-    async prepareCall({ principal, card, log }, tool, args, era): Promise<PreparedCall> {
+    isQuestion: id => id.startsWith('pause_'),
+    takeAnswer: asked.takeAnswer,
+
+    async prepareCall(caller, tool, args, era, repeated): Promise<PreparedCall> {
+      const { principal, card, log } = caller;
       if (!(await rate.admits(principal.credential, card.agentId))) {
         deps.onRateLimited(card.agentId);
         log.info('too many calls of one credential', {
@@ -116,6 +122,8 @@ export function createAgentDoor(deps: {
       // seed documents, such as an empty message, keeps its status in every era (B-78).
       if (era === 'stateless' && args.message === undefined) return MESSAGE_MISSING;
       const call = readArguments(args);
+      const sent = { caller, args: call };
+      if (repeated) return asked.repeat(sent, repeated);
       const admission = await calls
         .admit({
           principal,
@@ -130,12 +138,16 @@ export function createAgentDoor(deps: {
         });
       switch (admission.kind) {
         case 'replay':
-          return { streams: false, run: async () => toResult(admission.answer), abandon: async () => {} };
+          return {
+            // One that waits may ask again, and then go on.
+            streams: admission.answer.status !== undefined,
+            run: context => asked.replay(sent, context, admission.answer),
+            abandon: async () => {},
+          };
         case 'claimed':
           return {
             streams: true,
-            run: async ({ signal, progress }) =>
-              toResult(await admission.turn.run({ signal, onEvent: event => progress(event.text) })),
+            run: context => asked.run(sent, context, admission.turn.run),
             abandon: () => admission.turn.release(),
           };
       }
@@ -164,7 +176,9 @@ const callArguments = z.looseObject({
   attachments: attachments.nullish(),
 });
 
-function readArguments(args: Record<string, unknown>): z.output<typeof callArguments> {
+export type CallArguments = z.output<typeof callArguments>;
+
+function readArguments(args: Record<string, unknown>): CallArguments {
   const parsed = callArguments.safeParse(args);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
@@ -178,7 +192,8 @@ function doorError(thrown: unknown): unknown {
     : thrown;
 }
 
-function toResult(answer: TurnAnswer) {
+/** One text, and the same with its context as JSON (docs/decisions, the agent door says its context). */
+export function toResult(answer: TurnAnswer): CallToolResult {
   const { text, contextId, quickReplies } = replyOf(answer);
   return {
     content: [{ type: 'text' as const, text }],

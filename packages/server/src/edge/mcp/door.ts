@@ -1,4 +1,11 @@
-import type { CallToolResult, Implementation, ServerCapabilities, Tool } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ElicitRequestFormParams,
+  Implementation,
+  InputRequiredResult,
+  ServerCapabilities,
+  Tool,
+} from '@modelcontextprotocol/server';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
 
@@ -16,8 +23,42 @@ export interface Caller {
 /** What a tool call may use while it runs. */
 export interface CallContext {
   readonly signal: AbortSignal;
-  /** Heard by callers that stream, nothing to others. */
-  progress(message: string): void;
+  /** Heard by callers that stream, nothing to others. Without a message it only says that the call is still alive. */
+  progress(message?: string): void;
+  /** How the person at the client is asked something, if the client shows forms. */
+  asking(): Asking | undefined;
+}
+
+/** A form for the person at a client (mcp.md 1.2, elicitation). */
+export interface Question {
+  /** Names it to the client, and in its answer. */
+  readonly id: string;
+  readonly message: string;
+  readonly requestedSchema: ElicitRequestFormParams['requestedSchema'];
+}
+
+/** What the client made of a form. `content` is whatever it sent. */
+export type Answer =
+  | { readonly action: 'accept'; readonly content: unknown }
+  | { readonly action: 'decline' | 'cancel' };
+
+export type Asking =
+  /** Older eras: on the call's own stream, and the answer is a message of its own to any node; see `McpDoor.takeAnswer`. */
+  | {
+      readonly by: 'message';
+      send(question: Question): void;
+      /** The answer is no longer wanted. */
+      withdraw(id: string): void;
+      /** Nobody reads the stream any more. */
+      readonly gone: AbortSignal;
+    }
+  /** Stateless era: the call ends with the question and is repeated with the answer. */
+  | { readonly by: 'result' };
+
+/** The repeat of a call that ended with a question (MRTR). Both members may be anything. */
+export interface RepeatedCall {
+  readonly state: string;
+  readonly answers: unknown;
 }
 
 /** A call that can no longer be refused. Exactly one of `run` and `abandon` is called. */
@@ -25,7 +66,7 @@ export interface PreparedCall {
   /** Runs a turn, so the answer opens a stream at once for callers that take one; others are answered as one JSON. */
   readonly streams: boolean;
   /** Rejects with a `PlatformError` only where the door answers failures as protocol errors. */
-  run(context: CallContext): Promise<CallToolResult>;
+  run(context: CallContext): Promise<CallToolResult | InputRequiredResult>;
   /** Gives back what preparing took: the protocol layer refused the request after all. */
   abandon(): Promise<void>;
 }
@@ -54,6 +95,19 @@ export interface McpDoor<C extends Caller> {
    * Everything that can refuse a call, before the first byte of an answer. Rejects with a `PlatformError`, answered as a
    * protocol error with its documented HTTP status.
    */
-  prepareCall(caller: C, tool: string, args: Record<string, unknown>, era: Era): Promise<PreparedCall>;
+  prepareCall(
+    caller: C,
+    tool: string,
+    args: Record<string, unknown>,
+    era: Era,
+    repeated?: RepeatedCall,
+  ): Promise<PreparedCall>;
+  /** Is this the id of a question of this door's? */
+  isQuestion?(id: string): boolean;
+  /**
+   * What a client of the older eras answers to a question, whichever node asked. `id` is `undefined` for one that shows no forms: nothing was
+   * asked of it. Rejects with a `PlatformError`.
+   */
+  takeAnswer?(caller: C, id: string | undefined, answer: Answer): Promise<void>;
   readonly resources?: DoorResources<C>;
 }

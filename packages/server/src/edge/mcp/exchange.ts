@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { toPlatformError } from '../../kernel/errors.ts';
 import type { Cancellation } from './cancellations.ts';
-import type { Caller, Era, McpDoor, PreparedCall } from './door.ts';
+import type { Asking, Caller, Era, McpDoor, PreparedCall, RepeatedCall } from './door.ts';
 import { idOf, type JsonRpcError, jsonRpcErrorResponse, toJsonRpcError } from './json-rpc.ts';
 import { isEventStream, streamWithFirstByte } from './stream.ts';
 
@@ -19,6 +19,8 @@ export interface Exchange<C extends Caller> {
   readonly streaming: boolean;
   /** Set in the older eras, where a `notifications/cancelled` ends a call and a broken connection does not. */
   readonly cancellation: Cancellation | undefined;
+  /** See `CallContext.asking`. */
+  readonly asking: () => Asking | undefined;
   /** The prepared call was started; if it never is, it must be abandoned. */
   started: boolean;
   /** Status of a failure after the first check, for answers that are one JSON. */
@@ -37,12 +39,19 @@ export async function prepareCall<C extends Caller>(
 ): Promise<{ readonly prepared: PreparedCall | undefined } | { readonly refusal: Response }> {
   if (!isJSONRPCRequest(message) || !isSpecType.CallToolRequest(message)) return { prepared: undefined };
   const { name, arguments: args = {} } = message.params;
+  const repeated = era === 'stateless' ? repeatedCall(message.params) : undefined;
   try {
-    return { prepared: await door.prepareCall(caller, name, args, era) };
+    return { prepared: await door.prepareCall(caller, name, args, era, repeated) };
   } catch (thrown) {
     const { error, status } = answerFailure(thrown, caller);
     return { refusal: jsonRpcErrorResponse(idOf(message), error, status) };
   }
+}
+
+/** A state of another form is left to the SDK's own refusal, and answers without one are answers to nothing. */
+function repeatedCall(params: Readonly<Record<string, unknown>>): RepeatedCall | undefined {
+  const { requestState, inputResponses } = params;
+  return typeof requestState === 'string' ? { state: requestState, answers: inputResponses } : undefined;
 }
 
 /** Runs the prepared call inside the SDK's handler; a failure is a protocol error. */
@@ -59,6 +68,7 @@ export async function runCall<C extends Caller>(exchange: Exchange<C>, ctx: Serv
     return await prepared.run({
       signal: cancellation?.signal ?? ctx.mcpReq.signal,
       progress: progressSender(exchange, ctx),
+      asking: exchange.asking,
     });
   } catch (thrown) {
     const { error, status } = answerFailure(thrown, exchange.caller);
@@ -76,7 +86,7 @@ export async function runCall<C extends Caller>(exchange: Exchange<C>, ctx: Serv
 function progressSender<C extends Caller>(
   exchange: Exchange<C>,
   ctx: ServerContext,
-): (message: string) => void {
+): (message?: string) => void {
   const asked = ctx.mcpReq._meta?.progressToken;
   const token = asked ?? (exchange.cancellation && ctx.mcpReq.id);
   if (!exchange.streaming || token === undefined) return () => {};

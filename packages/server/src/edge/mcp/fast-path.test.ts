@@ -1,17 +1,25 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signSessionId } from '../../auth/session/session-id.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import type { Caller, McpDoor } from './door.ts';
+import type { Caller, McpDoor, Question } from './door.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
+import { inputRequired } from './forms.ts';
 
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, child: () => log };
 const caller: Caller = {
   principal: { id: 'u', roles: new Set(), via: 'user-key', credential: 'k', agents: { kind: 'own' } },
   log,
   traceId: 'trace',
+};
+
+const question: Question = {
+  id: 'pause_1',
+  message: 'May "it"?',
+  requestedSchema: { type: 'object', properties: { decision: { type: 'string', enum: ['yes'] } } },
 };
 
 /** A door where every kind of answer can be provoked by arguments, and nothing depends on time. */
@@ -32,7 +40,12 @@ const door: McpDoor<Caller> = {
     if (args.refuse === true) throw new PlatformError('conflict', 'refused', { details: { why: 'asked' } });
     return {
       streams: args.streams === true,
-      run: async ({ progress }) => {
+      run: async ({ progress, asking }) => {
+        const way = args.ask === true ? asking() : undefined;
+        if (way?.by === 'result') return inputRequired(question, 'state');
+        way?.send(question);
+        if (way) progress();
+        way?.withdraw(question.id);
         for (const text of ['one', 'two']) progress(text);
         if (args.fail === true) throw new PlatformError('timeout', 'late');
         if (args.broken === true) throw new Error('secret');
@@ -111,6 +124,18 @@ const STATELESS = {
   'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
 };
 
+const FORMS = {
+  ...STATELESS,
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+};
+const session = signSessionId(
+  {
+    ...{ resource: 'test', version: '2025-06-18', credential: 'k', nonce: 'n', forms: true },
+    expires: systemClock.now() + 86_400_000,
+  },
+  sessions.secret,
+);
+
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
 /** What clients send, and now and then something odd: a message with one oddity is worth more than one full of them. */
 const mostly = <T>(usual: readonly T[], odd: readonly T[]) =>
@@ -123,6 +148,7 @@ const argumentsOf = fc.record(
   {
     text: oneOf('hi', '', 'ő\u0001"\\'),
     streams: fc.boolean(),
+    ask: oneOf(true, true, false),
     refuse: oneOf(true, false, false, false),
     fail: oneOf(true, false, false, false),
     broken: oneOf(true, false, false, false),
@@ -175,6 +201,7 @@ const requestOf = fc
       ],
     ),
     stateless: fc.boolean(),
+    forms: fc.boolean(),
     envelope: mostly<Record<string, unknown>>(
       [{}],
       [
@@ -193,7 +220,9 @@ const requestOf = fc
   .map((shape): Sent => {
     const isOpen = shape.meta === undefined || (typeof shape.meta === 'object' && shape.meta !== null);
     const meta =
-      shape.stateless && isOpen ? { ...STATELESS, ...shape.envelope, ...(shape.meta as object) } : shape.meta;
+      shape.stateless && isOpen
+        ? { ...(shape.forms ? FORMS : STATELESS), ...shape.envelope, ...(shape.meta as object) }
+        : shape.meta;
     const own: Record<string, unknown> =
       shape.method === 'tools/call'
         ? { name: shape.name, arguments: shape.args }
@@ -218,6 +247,7 @@ const requestOf = fc
       headers: {
         ...(shape.accept !== undefined && { accept: shape.accept }),
         ...(version !== 'none' && { 'mcp-protocol-version': version }),
+        ...(shape.forms && !shape.stateless && { 'mcp-session-id': session }),
         ...(shape.stateless && method !== undefined && { 'mcp-method': method }),
         ...(shape.stateless && typeof name === 'string' && { 'mcp-name': name }),
       },
@@ -232,10 +262,10 @@ describe('the fast path', () => {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'tools/list',
     };
-    await ask(fast, {
-      body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: STATELESS } },
-      headers,
-    });
+    for (const meta of [STATELESS, FORMS]) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+      await ask(fast, { body, headers });
+    }
   });
 
   it('answers every message as the SDK does', { timeout: 120_000 }, async () => {

@@ -1,8 +1,9 @@
 import { isSpecType, ProtocolError, SERVER_INFO_META_KEY, type Tool } from '@modelcontextprotocol/server';
 import { isObject } from '../../kernel/json.ts';
 import type { Cancellation } from './cancellations.ts';
-import type { Caller, Era, McpDoor, PreparedCall } from './door.ts';
+import type { Asking, Caller, Era, McpDoor, PreparedCall } from './door.ts';
 import { answerFailure, prepareCall } from './exchange.ts';
+import { asksByResult, elicitationRequest, withdrawal } from './forms.ts';
 import { acceptsStream, carriesStatelessHeaders } from './headers.ts';
 import type { JsonRpcError } from './json-rpc.ts';
 import { resourceMethods } from './resources.ts';
@@ -18,6 +19,8 @@ export interface Delivery<C extends Caller> {
   readonly mayStream: boolean;
   /** In the older eras: how a `notifications/cancelled` ends this call, from before it is admitted. */
   readonly cancellation?: Cancellation | undefined;
+  /** In the older eras: the client of the session shows forms. */
+  readonly forms?: boolean;
 }
 
 /** Answers what it knows to the byte; `undefined` leaves a message to the SDK. */
@@ -72,6 +75,13 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
     return `{"result":{${members},"resultType":"complete"${hints},"_meta":${meta}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
   }
 
+  /** One that asks says so itself. */
+  function callResultJson(delivery: Delivery<C>, id: string | number, result: object): string {
+    if (!('resultType' in result)) return resultJson(delivery, id, membersOf(result), false);
+    const meta = { [SERVER_INFO_META_KEY]: door.serverInfo(delivery.caller) };
+    return JSON.stringify({ result: { ...result, _meta: meta }, jsonrpc: '2.0', id });
+  }
+
   function answerOne(delivery: Delivery<C>, id: string | number, members: string): Response {
     return jsonResponse(resultJson(delivery, id, members, true), 200);
   }
@@ -105,8 +115,10 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
       const result = await prepared.run({
         signal: cancellation?.signal ?? request.signal,
         progress: () => {},
+        // Without a stream there is no way to ask in the older eras.
+        asking: () => (era === 'stateless' ? asksByResult(message) : undefined),
       });
-      return jsonResponse(resultJson(delivery, id, membersOf(result), false), 200);
+      return jsonResponse(callResultJson(delivery, id, result), 200);
     } catch (thrown) {
       const { error, status } = answerFailure(thrown, caller);
       return jsonResponse(errorJson(id, error), status);
@@ -121,11 +133,21 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
     { id, progressToken }: Regular,
     prepared: PreparedCall,
   ): Response {
-    const { caller, era, cancellation } = delivery;
+    const { message, caller, era, cancellation } = delivery;
     const broken = new AbortController();
     const token = progressToken ?? (era === 'older' ? id : undefined);
     return eventStream(keepAliveMs, broken, async send => {
       let progress = 0;
+      const asking = (): Asking | undefined => {
+        if (era === 'stateless') return asksByResult(message);
+        if (!delivery.forms) return undefined;
+        return {
+          by: 'message',
+          send: question => send(JSON.stringify(elicitationRequest(question))),
+          withdraw: asked => send(JSON.stringify(withdrawal(asked))),
+          gone: broken.signal,
+        };
+      };
       try {
         const result = await prepared.run({
           signal: cancellation?.signal ?? broken.signal,
@@ -134,8 +156,9 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
             progress += 1;
             send(progressJson(token, progress, text));
           },
+          asking,
         });
-        send(resultJson(delivery, id, membersOf(result), false));
+        send(callResultJson(delivery, id, result));
       } catch (thrown) {
         send(errorJson(id, answerFailure(thrown, caller).error));
       } finally {
@@ -247,7 +270,7 @@ function errorJson(id: string | number, error: JsonRpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }
 
-function progressJson(progressToken: string | number, progress: number, message: string): string {
+function progressJson(progressToken: string | number, progress: number, message: string | undefined): string {
   const params = { progressToken, progress, message };
   return JSON.stringify({ method: 'notifications/progress', params, jsonrpc: '2.0' });
 }

@@ -2,6 +2,7 @@ import {
   isInitializeRequest,
   isJSONRPCNotification,
   isJSONRPCRequest,
+  isJSONRPCResponse,
   LATEST_PROTOCOL_VERSION,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -10,15 +11,24 @@ import type { Clock } from '../../kernel/clock.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Cancellations } from './cancellations.ts';
-import type { Caller, McpDoor } from './door.ts';
-import { answer, type Exchange, prepareCall } from './exchange.ts';
+import type { Asking, Caller, McpDoor } from './door.ts';
+import { answer, answerFailure, type Exchange, prepareCall } from './exchange.ts';
 import type { FastPath } from './fast-path.ts';
+import { answerOf, elicitationRequest, showsForms, withdrawal } from './forms.ts';
 import { ASSUMED_REVISION, acceptsStream, OLDER_REVISIONS, withAcceptOfBoth } from './headers.ts';
 import { idOf, jsonRpcErrorResponse } from './json-rpc.ts';
 import { buildServer } from './server.ts';
 
 const REVISION_WITH_BATCHES = '2025-03-26';
 const MAX_BATCH = 50;
+/** Revisions are dates. */
+const FIRST_REVISION_WITH_FORMS = '2025-06-18';
+
+interface Session {
+  readonly id: string;
+  /** Its client shows forms. */
+  readonly forms: boolean;
+}
 
 export interface SessionOptions {
   /** Signs session ids; the same on every node. */
@@ -42,20 +52,22 @@ export function createOlderEras<C extends Caller>(
     request: Request,
     message: unknown,
     caller: C,
-    session: string | undefined,
+    session: Session | undefined,
     mayStream: boolean,
   ): Promise<Response> {
+    if (isJSONRPCResponse(message)) return takeResponse(message, caller, session);
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const requestId = isObject(message.params) ? message.params.requestId : undefined;
       const isId = typeof requestId === 'string' || typeof requestId === 'number';
       if (isId && session !== undefined)
-        cancellations.cancel(caller.principal.credential, session, requestId);
+        cancellations.cancel(caller.principal.credential, session.id, requestId);
       return new Response(null, { status: 202 });
     }
     // Before anything is admitted: a cancel may come while the call still waits for the database.
     const isCall = isJSONRPCRequest(message) && message.method === 'tools/call';
-    const cancellation = isCall ? cancellations.register(session, message.id) : undefined;
-    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, cancellation });
+    const cancellation = isCall ? cancellations.register(session?.id, message.id) : undefined;
+    const forms = session?.forms === true;
+    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, cancellation, forms });
     if (fast) return fast;
     const outcome = await prepareCall(door, message, caller, 'older');
     if ('refusal' in outcome) {
@@ -64,11 +76,13 @@ export function createOlderEras<C extends Caller>(
     }
     const { prepared } = outcome;
     const streaming = mayStream && prepared?.streams === true && acceptsStream(request.headers);
+    const gone = new AbortController();
     const exchange: Exchange<C> = {
       caller,
       prepared,
       streaming,
       cancellation,
+      asking: () => (forms && streaming ? askingOn(gone.signal) : undefined),
       started: false,
       lateStatus: undefined,
     };
@@ -77,19 +91,49 @@ export function createOlderEras<C extends Caller>(
       enableJsonResponse: !streaming,
       keepAliveMs,
     });
+    const send = (sent: ReturnType<typeof elicitationRequest> | ReturnType<typeof withdrawal>) =>
+      // A client that went away hears nothing more.
+      void transport.send(sent, { relatedRequestId: idOf(message)! }).catch(() => {});
+    const askingOn = (readerGone: AbortSignal): Asking => ({
+      by: 'message',
+      send: question => send(elicitationRequest(question)),
+      withdraw: id => send(withdrawal(id)),
+      gone: readerGone,
+    });
     await server.connect(transport);
     return answer(
       exchange,
       () => transport.handleRequest(withAcceptOfBoth(request), { parsedBody: message }),
-      () => void server.close(),
+      () => {
+        gone.abort();
+        void server.close();
+      },
     );
+  }
+
+  /** What no question of ours has asked for is taken and not looked at. */
+  async function takeResponse(
+    response: { readonly id?: unknown },
+    caller: C,
+    session: Session | undefined,
+  ): Promise<Response> {
+    const { id } = response;
+    if (door.takeAnswer && typeof id === 'string' && door.isQuestion?.(id)) {
+      try {
+        await door.takeAnswer(caller, session?.forms ? id : undefined, answerOf(response));
+      } catch (thrown) {
+        const { error, status } = answerFailure(thrown, caller);
+        return jsonRpcErrorResponse(null, error, status);
+      }
+    }
+    return new Response(null, { status: 202 });
   }
 
   async function serveBatch(
     request: Request,
     entries: unknown[],
     caller: C,
-    session: string | undefined,
+    session: Session | undefined,
     version: string,
   ): Promise<Response> {
     if (version !== REVISION_WITH_BATCHES) {
@@ -117,16 +161,18 @@ export function createOlderEras<C extends Caller>(
   }
 
   function openSession(initialize: unknown, caller: C, response: Response): Response {
-    const asked =
-      isObject(initialize) && isObject(initialize.params) ? initialize.params.protocolVersion : undefined;
+    const { protocolVersion: asked, capabilities } =
+      isObject(initialize) && isObject(initialize.params) ? initialize.params : {};
+    const version =
+      typeof asked === 'string' && OLDER_REVISIONS.includes(asked) ? asked : LATEST_PROTOCOL_VERSION;
     const id = signSessionId(
       {
         resource: door.resource(caller),
-        version:
-          typeof asked === 'string' && OLDER_REVISIONS.includes(asked) ? asked : LATEST_PROTOCOL_VERSION,
+        version,
         credential: caller.principal.credential,
         expires: sessions.clock.now() + sessions.days * 86_400_000,
         nonce: randomBase32(16),
+        forms: version >= FIRST_REVISION_WITH_FORMS && showsForms(capabilities),
       },
       sessions.secret,
     );
@@ -144,24 +190,25 @@ export function createOlderEras<C extends Caller>(
       }
       const sessionId = opens ? null : request.headers.get('mcp-session-id');
       let version = request.headers.get('mcp-protocol-version') ?? ASSUMED_REVISION;
+      // An id names calls of one session only: without one, nobody can say whose id 1 is meant.
+      let session: Session | undefined;
       if (sessionId !== null) {
-        const session = verifySessionId(
+        const verified = verifySessionId(
           sessionId,
           { resource: door.resource(caller), credential, now: sessions.clock.now() },
           sessions.secret,
         );
-        if (!session.ok) {
-          caller.log.info('unknown session id', { reason: session.refusal.reason });
+        if (!verified.ok) {
+          caller.log.info('unknown session id', { reason: verified.refusal.reason });
           return jsonRpcErrorResponse(
             idOf(body),
             { code: -32001, message: 'Session not found; initialize again.' },
             404,
           );
         }
-        version = session.value.version;
+        version = verified.value.version;
+        session = { id: sessionId, forms: verified.value.forms };
       }
-      // An id names calls of one session only: without one, nobody can say whose id 1 is meant.
-      const session = sessionId ?? undefined;
       if (Array.isArray(body)) return serveBatch(request, body, caller, session, version);
       const response = await serveMessage(request, body, caller, session, true);
       return opens && response.ok ? openSession(body, caller, response) : response;

@@ -2,6 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Caller, McpDoor } from './door.ts';
 import { answer, type Exchange, prepareCall } from './exchange.ts';
 import type { FastPath } from './fast-path.ts';
+import { asksByResult } from './forms.ts';
 import { acceptsStream, carriesStatelessHeaders } from './headers.ts';
 import { buildServer } from './server.ts';
 
@@ -33,6 +34,7 @@ export function createStatelessEra<C extends Caller>(
         prepared,
         streaming,
         cancellation: undefined,
+        asking: () => asksByResult(body),
         started: false,
         lateStatus: undefined,
       };

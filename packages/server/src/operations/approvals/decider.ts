@@ -1,3 +1,4 @@
+import { decidedOverMcp } from '../../agents/pause/asked-pauses.ts';
 import type { Decider } from '../../agents/pause/pauses.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { OperationCall } from '../bind.ts';
@@ -17,5 +18,5 @@ export function deciderOf({ principal, door }: OperationCall, settings: Approval
       { details: { property: 'mcp.hitlMutations' } },
     );
   }
-  return { principal, decidedBy: `mcp:${principal.id}` };
+  return { principal, decidedBy: decidedOverMcp(principal) };
 }

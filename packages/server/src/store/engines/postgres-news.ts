@@ -58,6 +58,8 @@ const EVENT = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('call-cancelled'), call: z.string() }),
   z.object({ kind: z.literal('turn-cancelled'), conversationId: z.string(), fence: z.int() }),
   z.object({ kind: z.literal('calls-counted'), calls: z.record(z.string(), z.int().positive()) }),
+  z.object({ kind: z.literal('pause-decided'), pauseId: z.string() }),
+  z.object({ kind: z.literal('question-left'), pauseId: z.string() }),
   z.object({ kind: z.literal('log-changed'), logId: z.string() }),
   z.object({ kind: z.literal('server-changed'), instance: z.string(), name: z.string() }),
   z.object({ kind: z.literal('job-added'), job: z.string() }),

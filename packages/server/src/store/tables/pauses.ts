@@ -1,5 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Scope } from '../../kernel/access.ts';
+import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 
@@ -107,6 +108,7 @@ export async function closePause(
     .where('state', '=', 'open' satisfies PauseState)
     .returning('id')
     .executeTakeFirst();
+  if (row) publish(db, { kind: 'pause-decided', pauseId: id });
   return row !== undefined;
 }
 

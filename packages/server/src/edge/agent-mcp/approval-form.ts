@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { Pause, Verdict } from '../../agents/pause/pauses.ts';
+import type { ToolCallsRequest } from '../../agents/pause/tool-calls.ts';
+import { withHiddenShown } from '../../connections/tool/hidden-text.ts';
+import type { Answer, Question } from '../mcp/door.ts';
+import type { AgentCard } from './agent-door.ts';
+
+const MAX_NOTE = 4_096;
+const MAX_MESSAGE = 20_000;
+
+const SCHEMA: Question['requestedSchema'] = {
+  type: 'object',
+  properties: {
+    decision: {
+      type: 'string',
+      title: 'Decision',
+      description: 'approve: the agent goes on. reject: it does not do this.',
+      enum: ['approve', 'reject'],
+    },
+    note: {
+      type: 'string',
+      title: 'Note',
+      description: 'Optional. Why; the agent may repeat it, so nothing secret.',
+      maxLength: MAX_NOTE,
+    },
+  },
+  required: ['decision'],
+};
+
+/**
+ * What the person is asked who may decide the pause. Says who asks, since forms look alike. `undefined` for what is too long to be read in
+ * a chat: it is decided elsewhere.
+ */
+export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Question | undefined {
+  const message = `The agent "${withHiddenShown(name)}" (${agentId}) waits for your approval${whatFor(pause)}`;
+  return message.length > MAX_MESSAGE ? undefined : { id: pause.id, message, requestedSchema: SCHEMA };
+}
+
+/** Of calls all that is known of them: what a person approves is what was shown. Nothing in it can hide, or look like a line of ours. */
+function whatFor({ kind, reason, request }: Pause): string {
+  if (kind !== 'TOOL_CALL') return `: ${withHiddenShown(reason)}`;
+  const { calls } = request as ToolCallsRequest;
+  const lines = calls.map(
+    ({ toolName, server, argumentsRedacted, argsTruncated, gateReason }, index) =>
+      `${index + 1}. ${toolName} of ${server} with ${argumentsRedacted}${argsTruncated ? ' (cut: there is more)' : ''} (${gateReason})`,
+  );
+  const what = calls.length === 1 ? 'this call' : `these ${calls.length} calls, all or none`;
+  return ` of ${what}:\n${lines.map(withHiddenShown).join('\n')}`;
+}
+
+const filledIn = z.object({
+  decision: z.enum(['approve', 'reject']),
+  // Forms send what nobody has filled in as an empty text, or not at all.
+  note: z
+    .string()
+    .max(MAX_NOTE)
+    .refine(note => !note.includes('\0'))
+    .nullish(),
+});
+
+/** The decision in an answer; `undefined` leaves the pause open, as does what fits no form of ours: nothing is approved by mistake. */
+export function decisionIn(
+  answer: Answer,
+): { readonly verdict: Verdict; readonly note?: string } | undefined {
+  if (answer.action !== 'accept') return answer.action === 'decline' ? { verdict: 'REJECTED' } : undefined;
+  const { success, data } = filledIn.safeParse(answer.content);
+  if (!success) return undefined;
+  const note = data.note?.trim();
+  return { verdict: data.decision === 'approve' ? 'APPROVED' : 'REJECTED', ...(note && { note }) };
+}
