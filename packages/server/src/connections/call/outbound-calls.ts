@@ -11,6 +11,7 @@ import { createViews, type ServerView, type ToolList } from '../server/server-vi
 import type { Connection } from '../session/connection.ts';
 import { refusedAs, SessionError } from '../session/failure.ts';
 import type { ConnectRequest, Pool } from '../session/pool.ts';
+import { timeLimit } from '../session/time-limit.ts';
 import type { BudgetLimits } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord } from './outcome.ts';
@@ -20,6 +21,10 @@ import { callSteps } from './steps.ts';
 
 /** Tools in one line of the log. */
 const MAX_LOGGED = 20;
+/** How long a turn waits for the tools of a server that nobody has reached yet. */
+const FIRST_WAIT_MS = 5_000;
+/** Nobody knows of a server that was down so long ago: one that is wanted is tried each minute. */
+const DOWN_FOR_MS = 120_000;
 
 /** Scope of the servers that documents of agents name by their address. No instance can be called so. */
 export const MCPCALLS_SCOPE = '_mcpcalls';
@@ -34,8 +39,9 @@ export interface OutboundCalls {
    */
   connection(server: ServerDefinition, callFor: CallFor): Promise<Connection>;
   /**
-   * The tools that a definition offers to calls with this turn, as the first of them has found them (W-21); connects where there is no
-   * connection. Rejects with a `SessionError` when the server cannot be reached, and with the reason of the signal.
+   * The tools that a definition offers to calls with this turn, as the first of them has found them (W-21). A server that has never been there is
+   * waited for, a little; one that is down is not, and is tried meanwhile (W-11). Rejects with a `SessionError` when it is not there, and
+   * with the reason of the signal.
    */
   offered(call: Pick<OutboundCall, 'server' | 'callFor' | 'turn' | 'signal'>): Promise<ServerView>;
   /** The tools as they were listed last; `undefined` before the first time. */
@@ -65,6 +71,8 @@ export function createOutboundCalls(deps: {
   const turns = new WeakMap<object, Map<Connection, ToolList>>();
   /** What was said of tools that are not used. */
   const unused = new WeakMap<Connection, string>();
+  /** Since when those that did not come in time are waited for no more, in epoch ms. */
+  const late = new WeakMap<Connection, number>();
   /** What the definitions of documents stood for last. */
   const literal = new WeakMap<ServerDefinition, Connection>();
 
@@ -186,10 +194,33 @@ export function createOutboundCalls(deps: {
     listed,
     async offered(call) {
       const { connection: from } = await reached(call.server, call.callFor);
+      if (call.turn && !turns.get(call.turn)?.has(from)) await isThere(from, call.signal);
       return viewOf(call.server, await listFor(call, from));
     },
     call: call => runCall(steps, call, { clock, onCall: (record, reason) => note(call, record, reason) }),
   };
+
+  /** Rejects with a `SessionError` where a turn should do without the server. */
+  async function isThere(from: Connection, signal: AbortSignal): Promise<void> {
+    if (from.facts) return;
+    const { trouble } = from;
+    const since = trouble?.at ?? late.get(from) ?? Number.NEGATIVE_INFINITY;
+    if (since > clock.now() - DOWN_FOR_MS) {
+      // It may be back for a later turn.
+      void from.ready().catch(() => undefined);
+      throw trouble?.error ?? notYet();
+    }
+    const limit = timeLimit(clock, FIRST_WAIT_MS, notYet, signal);
+    try {
+      await from.ready(limit.signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!from.facts) late.set(from, clock.now());
+      throw thrown;
+    } finally {
+      limit.clear();
+    }
+  }
 
   /** A server that is down, or a tool that is not there, is a warning for whoever runs the platform (E-102, platform.md 9.2). */
   function note({ callFor }: OutboundCall, record: CallRecord, reason: string | undefined): void {
@@ -198,6 +229,10 @@ export function createOutboundCalls(deps: {
     const { agentId, conversationId } = callFor;
     logger.warn('A call of an MCP tool has no answer', { ...record, reason, agentId, conversationId });
   }
+}
+
+function notYet(): SessionError {
+  return new SessionError('SERVER_UNAVAILABLE', 'no', 'it is not connected yet');
 }
 
 function isInDocument({ scope }: ServerRef): boolean {

@@ -26,12 +26,16 @@ const MAX_PAGES = 20;
 const MAX_URI = 2_000;
 const METHOD_NOT_FOUND = -32601;
 
-/** The two tools of a server whose definition exposes its resources, by their names; whatever `only` and `except` say. */
-export function bridgeToolOf(server: ServerDefinition, name: string): BridgeTool | undefined {
-  if (!server.exposeResources) return undefined;
+/** The two tools of a server whose definition exposes its resources, whatever `only` and `except` say; none of any other. */
+export function bridgeToolsOf(server: ServerDefinition): readonly BridgeTool[] {
+  if (!server.exposeResources) return [];
   const prefix = prefixOf(server);
-  if (name === `${prefix}_list_resources`) return listResources(server, name);
-  return name === `${prefix}_read_resource` ? readResource(server, name) : undefined;
+  return [listResources(server, `${prefix}_list_resources`), readResource(server, `${prefix}_read_resource`)];
+}
+
+/** The one of them with this name. */
+export function bridgeToolOf(server: ServerDefinition, name: string): BridgeTool | undefined {
+  return bridgeToolsOf(server).find(({ tool }) => tool.name === name);
 }
 
 function prefixOf({ ref, transport }: ServerDefinition): string {
@@ -49,7 +53,12 @@ function wordOf(text: string): string {
 
 function listResources(server: ServerDefinition, name: string): BridgeTool {
   return {
-    tool: { name, inputSchema: { type: 'object', properties: {} }, annotations: { readOnlyHint: true } },
+    tool: {
+      name,
+      description: `Lists the resources of the server ${JSON.stringify(shown(server.ref.name))}, and templates of their addresses.`,
+      inputSchema: { type: 'object', properties: {} },
+      annotations: { readOnlyHint: true },
+    },
     run: send =>
       asResult(server, async add => {
         await everyPage(send, 'resources/list', 'resources', ({ uri, ...about }) =>
@@ -66,6 +75,7 @@ function readResource(server: ServerDefinition, name: string): BridgeTool {
   return {
     tool: {
       name,
+      description: `Reads a resource of the server ${JSON.stringify(shown(server.ref.name))} by its address.`,
       inputSchema: {
         type: 'object',
         properties: { uri: { type: 'string', minLength: 1, maxLength: MAX_URI } },

@@ -3,6 +3,7 @@ import { compileText } from '../../../secrets/reference-text.ts';
 import { type LlmTask, llmDocument } from '../../document/llm.ts';
 import { mcpcallsDocument } from '../../document/mcpcalls.ts';
 import { readServerName } from '../../document/registered-server.ts';
+import { PROVIDERS } from '../../model/providers.ts';
 import type {
   LoadDocument,
   StepResult,
@@ -14,9 +15,10 @@ import type {
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { listensTo } from './listens-to.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
-import { createToolbox } from './llm/callable-tool.ts';
+import { createToolbox, createToolLists, type ToolLists } from './llm/callable-tool.ts';
 import { converse } from './llm/converse.ts';
-import { mcpTools } from './llm/mcp-tools.ts';
+import { createListMcpTools, type ListMcpTools, mcpTools } from './llm/mcp-tools.ts';
+import { createWarnings, type Warnings } from './llm/warnings.ts';
 import { type McpcallsServer, mcpcallsServer } from './mcp/server.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
@@ -45,6 +47,7 @@ export const llmStep: StepType = {
       : [];
     const templates = createTemplateCache(CACHED_TEMPLATES);
     const models = new Map<LlmTask, TaskModel>();
+    let kept: Kept | undefined;
 
     const modelOf = (task: LlmTask, { references }: StepTools): TaskModel => {
       let model = models.get(task);
@@ -58,11 +61,16 @@ export const llmStep: StepType = {
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
-        const servers = serversOf(task, fromDocuments, tools);
+        kept ??= newKept(tools);
+        const { warnings, listMcp: list, lists } = kept;
+        const servers = serversOf(task, fromDocuments, tools, warnings);
         const approvals = tools.approvals.forTask(task);
         await converse({
           ...{ model: modelOf(task, tools), memory, tools, templates, approvals },
-          toolbox: createToolbox([mcpTools(servers, { memory, tools, approvals })]),
+          toolbox: createToolbox([mcpTools(servers, { memory, tools, approvals, list, warnings })], {
+            dialect: PROVIDERS[task.type].dialect,
+            lists,
+          }),
         });
       }
       return 'continue';
@@ -78,6 +86,22 @@ export const llmStep: StepType = {
     };
   },
 };
+
+/** What outlives a turn. */
+interface Kept {
+  readonly warnings: Warnings;
+  readonly listMcp: ListMcpTools;
+  readonly lists: ToolLists;
+}
+
+function newKept({ mcp, conversation: { agentId } }: StepTools): Kept {
+  const warn = (sentence: string) => mcp.warn(sentence, agentId);
+  return {
+    warnings: createWarnings(warn),
+    listMcp: createListMcpTools(warn),
+    lists: createToolLists(warn),
+  };
+}
 
 /** A greeting is nothing to answer, unless the task asks for it or has something of its own to say. */
 function isWanted(task: LlmTask, listens: PreparedTask['listens'], { actions, input }: TurnMemory): boolean {
@@ -103,8 +127,8 @@ function serversOf(
   { mcpServers, enableMcpCallTools }: LlmTask,
   fromDocuments: readonly McpcallsServer[],
   tools: StepTools,
+  warnings: Warnings,
 ): readonly ServerDefinition[] {
-  const { agentId } = tools.conversation;
   const servers: ServerDefinition[] = [];
   for (const serverFor of enableMcpCallTools ? fromDocuments : []) {
     const server = serverFor(tools);
@@ -113,7 +137,8 @@ function serversOf(
   for (const name of mcpServers) {
     const server = tools.mcp.registered(readServerName(name)!);
     if (server) servers.push(server);
-    else tools.mcp.warn(`The model is to have tools of the server ${name}, which is not registered`, agentId);
+    const says = `The model is to have tools of the server ${name}, which is not registered`;
+    warnings.about(`registered ${name}`, server ? undefined : says);
   }
   return servers;
 }

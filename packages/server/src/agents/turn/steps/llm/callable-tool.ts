@@ -1,52 +1,140 @@
 import type { ApprovalBinding, CallOutcome } from '../../../../connections/call/outcome.ts';
 import type { NamedTool } from '../../../approval/tool-pattern.ts';
-import type { OfferedTool } from '../../../model/tool-schema/compile-tools.ts';
+import {
+  type CompiledTools,
+  compileTools,
+  type OfferedTool,
+} from '../../../model/tool-schema/compile-tools.ts';
+import type { SchemaDialect } from '../../../model/tool-schema/dialects.ts';
+import { remembered } from './remembered.ts';
 
 /** What a person has approved, and until when, in epoch ms. */
 export type Approval = ApprovalBinding & { readonly expiresAt: number };
 
-/** Something a model may call in a turn: a tool of an MCP server, or an HTTP call of the agent. */
-export interface CallableTool extends OfferedTool {
+/** Something a model may call, as it is listed: nothing of a turn is in it. */
+export interface ListedTool extends OfferedTool {
   /** `default/github`, for people and for what is said to be from outside. */
   readonly server: string;
   /** What the server itself calls it. */
   readonly tool: string;
-  /** As policies see it. */
+  /** As the agent's policies see it. */
   readonly named: NamedTool;
+}
+
+/** The same in a turn. */
+export interface CallableTool extends ListedTool {
   /** Once: whoever calls writes it into the journal. Rejects only with the reason of the turn's signal. */
   call(args: Readonly<Record<string, unknown>>, approval: Approval | undefined): Promise<CallOutcome>;
 }
 
-/** Where tools come from. A source that cannot be reached offers none, and holds up nothing (W-11). */
-export interface ToolSource {
-  list(): Promise<readonly CallableTool[]>;
+/** What a source has now. */
+export interface ListedTools<T extends ListedTool = ListedTool> {
+  /** The same list as long as it has the same tools: what is made of a list is made once. */
+  readonly tools: readonly T[];
+  /** Servers that cannot be reached, for whoever misses a tool. */
+  readonly away: readonly string[];
+}
+
+/** Where tools come from. A server that cannot be reached offers none, and holds up nothing (W-11). */
+export interface ToolSource<T extends ListedTool = ListedTool> {
+  list(): Promise<ListedTools<T>>;
+  call(tool: T, ...request: Parameters<CallableTool['call']>): Promise<CallOutcome>;
 }
 
 /** The tools of a turn, found when the first of them is wanted. */
 export interface Toolbox {
-  /** The same whenever it is asked within a turn (W-21). */
-  all(): Promise<readonly CallableTool[]>;
+  /** As the provider takes them; the same whenever it is asked within a turn (W-21). */
+  offered(): Promise<readonly OfferedTool[]>;
   find(name: string): Promise<CallableTool | undefined>;
+  /** Why there is no such tool, as a phrase. */
+  whyNot(name: string): Promise<string>;
+}
+
+/** What is made of the lists of one agent: the same for the same lists, as thousands of tools take a tenth of a second. */
+export interface ToolLists {
+  join(lists: readonly (readonly ListedTool[])[]): JoinedTools;
+  compile(dialect: SchemaDialect, joined: JoinedTools): CompiledTools;
+}
+
+interface JoinedTools {
+  readonly tools: readonly ListedTool[];
+  /** With the number of the list it is from. */
+  readonly byName: ReadonlyMap<string, { readonly tool: ListedTool; readonly from: number }>;
+}
+
+/** `warn` is told of tools that no model gets, a sentence each. */
+export function createToolLists(warn: (sentence: string) => void): ToolLists {
+  const compilers = new Map<SchemaDialect, (parts: readonly JoinedTools[]) => CompiledTools>();
+  return {
+    join: remembered(lists => join(lists, warn)),
+    compile(dialect, joined) {
+      const compiler =
+        compilers.get(dialect) ??
+        remembered((parts: readonly JoinedTools[]) => compile(dialect, parts[0]!.tools, warn));
+      compilers.set(dialect, compiler);
+      return compiler([joined]);
+    },
+  };
 }
 
 /** Of tools with the same name the first counts. */
-export function createToolbox(sources: readonly ToolSource[]): Toolbox {
-  let found: Promise<ReadonlyMap<string, CallableTool>> | undefined;
+function join(lists: readonly (readonly ListedTool[])[], warn: (sentence: string) => void): JoinedTools {
+  const byName = new Map<string, { readonly tool: ListedTool; readonly from: number }>();
+  for (const [from, list] of lists.entries()) {
+    for (const tool of list) {
+      const first = byName.get(tool.name)?.tool;
+      if (!first) byName.set(tool.name, { tool, from });
+      else warn(`The model does not get ${tool.name} of ${tool.server}: ${first.server} has the same name.`);
+    }
+  }
+  return { byName, tools: [...byName.values()].map(({ tool }) => tool) };
+}
+
+const MAX_LOGGED = 20;
+
+function compile(
+  dialect: SchemaDialect,
+  tools: readonly ListedTool[],
+  warn: (sentence: string) => void,
+): CompiledTools {
+  const compiled = compileTools(dialect, tools);
+  const { quarantined } = compiled;
+  for (const { tool, reason } of quarantined.slice(0, MAX_LOGGED))
+    warn(`The model does not get the tool ${tool}: ${reason}`);
+  const more = quarantined.length - MAX_LOGGED;
+  if (more > 0) warn(`The model does not get ${more} more tools: ${quarantined.at(-1)!.reason}`);
+  return compiled;
+}
+
+/** `sources` in the order in which their tools keep a name. */
+export function createToolbox(
+  sources: readonly ToolSource[],
+  { dialect, lists }: { readonly dialect: SchemaDialect; readonly lists: ToolLists },
+): Toolbox {
   const look = async () => {
-    const lists = await Promise.all(sources.map(source => source.list()));
-    return new Map(
-      lists
-        .flat()
-        .toReversed()
-        .map(tool => [tool.name, tool]),
-    );
+    const found = await Promise.all(sources.map(source => source.list()));
+    return {
+      joined: lists.join(found.map(({ tools }) => tools)),
+      away: found.flatMap(one => one.away),
+    };
   };
-  const byName = () => {
-    found ??= look();
-    return found;
+  let looked: ReturnType<typeof look> | undefined;
+  const all = () => {
+    looked ??= look();
+    return looked;
   };
   return {
-    all: async () => [...(await byName()).values()].toReversed(),
-    find: async name => (await byName()).get(name),
+    offered: async () => lists.compile(dialect, (await all()).joined).tools,
+    async find(name) {
+      const entry = (await all()).joined.byName.get(name);
+      if (!entry) return undefined;
+      const { tool, from } = entry;
+      return { ...tool, call: (args, approval) => sources[from]!.call(tool, args, approval) };
+    },
+    async whyNot(name) {
+      const { away } = await all();
+      const those = away.length === 0 ? '' : `; ${away.join(', ')} cannot be reached now`;
+      return `there is no tool "${name}" here${those}`;
+    },
   };
 }

@@ -3,8 +3,6 @@ import { PlatformError } from '../../../../kernel/errors.ts';
 import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { LlmTask } from '../../../document/llm.ts';
 import type { AnswerPart, ModelMessage, ModelOutcome } from '../../../model/model.ts';
-import { PROVIDERS } from '../../../model/providers.ts';
-import { compileTools } from '../../../model/tool-schema/compile-tools.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { spend } from '../measure-call.ts';
 import type { TemplateCache } from '../template.ts';
@@ -66,7 +64,7 @@ async function ask(
   refuseOverspent(memory, tools);
   const index = bubblesIn(memory.output);
   const outcome = await tools.recorded(async () => {
-    const offered = compileTools(PROVIDERS[task.type].dialect, await toolbox.all()).tools;
+    const offered = await toolbox.offered();
     const onText = (delta: string) => {
       if (task.parameters.addToOutput) tools.say(delta, index);
     };

@@ -100,7 +100,7 @@ async function makeOne(call: ReadCall, approval: Approval | undefined, turn: Cal
     const tool = await toolbox.find(name);
     return tool
       ? tool.call(args, approval)
-      : { kind: 'told', reply: failure('TOOL_NOT_FOUND', `there is no tool "${name}" here`) };
+      : { kind: 'told', reply: failure('TOOL_NOT_FOUND', await toolbox.whyNot(name)) };
   });
   if (effect.kind === 'done') return effect.value;
   return {

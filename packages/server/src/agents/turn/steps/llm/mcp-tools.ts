@@ -1,77 +1,146 @@
-import type { ServerDefinition } from '../../../../connections/server/definition.ts';
-import { formatServerRef } from '../../../../connections/server/definition.ts';
+import { bridgeToolsOf } from '../../../../connections/call/resource-bridge.ts';
+import {
+  formatServerRef,
+  type ServerDefinition,
+  type ServerRef,
+} from '../../../../connections/server/definition.ts';
 import type { ServerView } from '../../../../connections/server/server-view.ts';
+import { SessionError } from '../../../../connections/session/failure.ts';
 import { exposeTools } from '../../../../connections/tool/exposed-name.ts';
 import { governTool } from '../../../../connections/tool/govern-text.ts';
 import type { RemoteTool } from '../../../../connections/tool/remote-tool.ts';
 import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
-import type { CallableTool, ToolSource } from './callable-tool.ts';
+import type { ListedTool, ToolSource } from './callable-tool.ts';
+import { remembered } from './remembered.ts';
+import type { Warnings } from './warnings.ts';
 
-/** How long a turn waits for a server that has never been there; later ones have its tools. */
-const WAIT_MS = 5_000;
+/** A tool of an MCP server, as a definition offers it. */
+export interface McpTool extends ListedTool {
+  readonly definition: ServerDefinition;
+}
+
+/** A server that is there. */
+interface Reached {
+  readonly definition: ServerDefinition;
+  readonly view: ServerView;
+}
+
+/** Lists the tools of servers; the same list for the same views. */
+export type ListMcpTools = (servers: readonly Reached[]) => readonly McpTool[];
+
+/** `warn` is told of tools that no name is left for, a sentence each. */
+export function createListMcpTools(warn: (sentence: string) => void): ListMcpTools {
+  const list = remembered((parts: readonly (ServerDefinition | ServerView)[]) => {
+    const servers: Reached[] = [];
+    for (let at = 0; at < parts.length; at += 2)
+      servers.push({ definition: parts[at] as ServerDefinition, view: parts[at + 1] as ServerView });
+    return listTools(servers, warn);
+  });
+  return servers => list(servers.flatMap(({ definition, view }) => [definition, view]));
+}
+
+/** Tools of one server under one prefix. */
+interface Offer {
+  readonly definition: ServerDefinition;
+  readonly prefix: string;
+  readonly tools: ReadonlyMap<string, RemoteTool>;
+}
+
+function listTools(servers: readonly Reached[], warn: (sentence: string) => void): McpTool[] {
+  // Two documents may call their servers the same: a reference of its own tells each offer from the others.
+  const offers = new Map<ServerRef, Offer>(
+    offersOf(servers).map(offer => [{ ...offer.definition.ref }, offer]),
+  );
+  const { byName, setAside } = exposeTools(
+    [...offers].map(([server, { prefix, tools }]) => ({ server, prefix, tools: [...tools.keys()] })),
+  );
+  for (const { reason } of setAside) warn(reason);
+  return [...byName].map(([name, { server, tool }]) => {
+    const { definition, tools } = offers.get(server)!;
+    return listed(name, definition, tools.get(tool)!);
+  });
+}
+
+/** What a server is named for twice, once narrowed by a document, is offered once. What the platform adds keeps its own names (E-86). */
+function offersOf(servers: readonly Reached[]): Offer[] {
+  const taken = new Map<ServerRef, Set<string>>();
+  return servers.flatMap(({ definition, view }) => {
+    const known = taken.get(definition.ref) ?? new Set();
+    taken.set(definition.ref, known);
+    const fresh = (tools: Iterable<RemoteTool>) => {
+      const left = [...tools].filter(({ name }) => !known.has(name));
+      for (const { name } of left) known.add(name);
+      return new Map(left.map(tool => [tool.name, tool]));
+    };
+    return [
+      { definition, prefix: '', tools: fresh(bridgeToolsOf(definition).map(({ tool }) => tool)) },
+      { definition, prefix: definition.prefix, tools: fresh(view.offered.values()) },
+    ];
+  });
+}
+
+function listed(name: string, definition: ServerDefinition, remote: RemoteTool): McpTool {
+  const { description = '', inputSchema } =
+    definition.descriptions === 'governed' ? governTool(remote) : remote;
+  return {
+    ...{ name, description, inputSchema, definition },
+    server: formatServerRef(definition.ref),
+    tool: remote.name,
+    named: { source: 'mcp', exposedName: name, name: remote.name },
+  };
+}
 
 /** The tools of MCP servers under the names a model calls them by: `<server>__<tool>`, or the prefix of the definition (W-16, W-17). */
 export function mcpTools(
   servers: readonly ServerDefinition[],
-  turn: { readonly memory: TurnMemory; readonly tools: StepTools; readonly approvals: ToolApprovals },
-): ToolSource {
-  const { memory, tools, approvals } = turn;
+  turn: {
+    readonly memory: TurnMemory;
+    readonly tools: StepTools;
+    readonly approvals: ToolApprovals;
+    readonly list: ListMcpTools;
+    readonly warnings: Warnings;
+  },
+): ToolSource<McpTool> {
+  const { memory, tools, approvals, list, warnings } = turn;
   const { agentId, conversationId, userId } = tools.conversation;
   const callFor = { agentId, conversationId, userId };
 
-  async function viewOf(server: ServerDefinition): Promise<ServerView | undefined> {
-    const signal = AbortSignal.any([tools.signal, AbortSignal.timeout(WAIT_MS)]);
-    return tools.mcp.offered({ server, callFor, turn: memory, signal }).catch(error => {
+  async function reach(definition: ServerDefinition): Promise<Reached | undefined> {
+    const name = formatServerRef(definition.ref);
+    try {
+      const { signal } = tools;
+      const view = await tools.mcp.offered({ server: definition, callFor, turn: memory, signal });
+      warnings.about(name, undefined);
+      return { definition, view };
+    } catch (thrown) {
       tools.signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : 'it does not answer';
-      tools.mcp.warn(`The model has no tools of the server ${formatServerRef(server.ref)}: ${why}`, agentId);
+      if (!(thrown instanceof SessionError)) throw thrown;
+      warnings.about(name, `The model has no tools of the server ${name}: ${thrown.message}`);
       return undefined;
-    });
-  }
-
-  function callable(server: ServerDefinition, name: string, remote: RemoteTool): CallableTool {
-    const { description = '', inputSchema } =
-      server.descriptions === 'governed' ? governTool(remote) : remote;
-    const named = { source: 'mcp', exposedName: name, name: remote.name } as const;
-    return {
-      ...{ name, description, inputSchema },
-      server: formatServerRef(server.ref),
-      tool: remote.name,
-      named,
-      call: (args, approval) =>
-        tools.mcp.call({
-          ...{ server, tool: remote.name, arguments: args, driver: 'model', callFor, turn: memory, approval },
-          judge: ({ annotations }) => approvals.judge({ ...named, annotations }),
-          policyVersion: approvals.policyVersion,
-          budget:
-            tools.callBudgetUsd === undefined
-              ? undefined
-              : { limitUsd: tools.callBudgetUsd, spentUsd: memory.counters.spentUsd ?? 0 },
-          signal: tools.signal,
-        }),
-    };
+    }
   }
 
   return {
     async list() {
-      const views = await Promise.all(servers.map(viewOf));
-      const there = servers.flatMap((server, index) => {
-        const view = views[index];
-        return view ? [{ server, offered: view.offered }] : [];
-      });
-      const { byName, setAside } = exposeTools(
-        there.map(({ server: { ref, prefix }, offered }) => ({
-          ...{ server: ref, prefix },
-          tools: [...offered.keys()],
-        })),
-      );
-      for (const { reason } of setAside) tools.mcp.warn(reason, agentId);
-      const serverOf = new Map(there.map(one => [formatServerRef(one.server.ref), one]));
-      return [...byName].map(([name, { server, tool }]) => {
-        const { server: definition, offered } = serverOf.get(formatServerRef(server))!;
-        return callable(definition, name, offered.get(tool)!);
-      });
+      const reached = await Promise.all(servers.map(reach));
+      return {
+        tools: list(reached.filter(one => one !== undefined)),
+        away: servers
+          .filter((_server, index) => !reached[index])
+          .map(({ ref }) => `the server ${formatServerRef(ref)}`),
+      };
     },
+    call: ({ definition: server, tool, named }, args, approval) =>
+      tools.mcp.call({
+        ...{ server, tool, arguments: args, driver: 'model', callFor, turn: memory, approval },
+        judge: ({ annotations }) => approvals.judge({ ...named, annotations }),
+        policyVersion: approvals.policyVersion,
+        budget:
+          tools.callBudgetUsd === undefined
+            ? undefined
+            : { limitUsd: tools.callBudgetUsd, spentUsd: memory.counters.spentUsd ?? 0 },
+        signal: tools.signal,
+      }),
   };
 }

@@ -17,6 +17,7 @@ export function mcpcallsServer(document: McpcallsDocument): McpcallsServer {
   const registered = registeredServer(document);
   if (!registered) literalServer(document, { compile: compileForCheck });
   let literal: ServerDefinition | undefined;
+  let isMissing = false;
   return ({ mcp, references, conversation: { agentId } }) => {
     if (!registered) {
       if (literal) return literal;
@@ -26,10 +27,16 @@ export function mcpcallsServer(document: McpcallsDocument): McpcallsServer {
       return literal;
     }
     const definition = mcp.registered(registered.ref);
-    if (definition) return registered.narrow(definition);
+    if (definition) {
+      isMissing = false;
+      return registered.narrow(definition);
+    }
     const { scope, name } = registered.ref;
     const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
-    mcp.warn(`The agent is to call tools of the server ${scope}/${name}, which is not registered`, agentId);
+    // Once, and not again with each turn.
+    if (!isMissing)
+      mcp.warn(`The agent is to call tools of the server ${scope}/${name}, which is not registered`, agentId);
+    isMissing = true;
     return {
       code: 'SERVER_UNAVAILABLE',
       message: `there is no server ${scope}/${name}; it is added with \`npx patchbay servers add ${name}${ofInstance}\``,
