@@ -133,6 +133,13 @@ export const CATALOGUE: Readonly<Record<string, CataloguedTool>> = {
     result:
       'agentId previousAgentVersion newAgentVersion updatedWorkflows totalWorkflows mappingsApplied +matched +unmatched redeployed? environment? deployError? action reason?',
   },
+  setup_agent: {
+    tier: 'admin',
+    arguments:
+      'agentName systemPrompt provider=anthropic model? apiKey? baseUrl? introMessage? enableBuiltInTools=false builtInToolsWhitelist? enableQuickReplies=false enableSentimentAnalysis=false mcpServerUrls? deploy=true environment=production',
+    result:
+      'action agentId agentName provider model deployed deploymentStatus quickRepliesEnabled? sentimentAnalysisEnabled? resources apiKeyVaultReference',
+  },
   list_agent_resources: {
     tier: 'author',
     arguments: 'agentId version?',

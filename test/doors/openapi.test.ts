@@ -530,7 +530,10 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await fillUp();
   await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
   await provoke('put_variable', { name: 'one-more', value: 'x' });
+  const withKey = { ...exampleOf(find('setup_agent')), apiKey: 'not a real key' };
+  await provoke('setup_agent', withKey);
   await loseVaultKey();
+  await provoke('setup_agent', withKey);
   await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
   await provoke('rotate_secrets', {});
   await provoke('add_server', {

@@ -85,6 +85,7 @@ import {
   reconcileServers,
   removeServer,
 } from './operations/servers.ts';
+import { setupAgent } from './operations/setup.ts';
 import {
   cancelTask,
   continueTask,
@@ -157,6 +158,7 @@ export const OPERATIONS = [
   lintAgent,
   exportAgent,
   importAgent,
+  setupAgent,
   createKey,
   createAgentKey,
   listKeys,

@@ -7,6 +7,7 @@ import { createDocuments } from './agents/configuration/documents.ts';
 import { createExportAgent } from './agents/configuration/export-agent.ts';
 import { createImportAgent } from './agents/configuration/import-agent.ts';
 import { createInventory } from './agents/configuration/inventory.ts';
+import { createSetUp } from './agents/configuration/set-up-agent.ts';
 import { createConversations } from './agents/conversation/conversations.ts';
 import { retireConversations } from './agents/conversation/retention.ts';
 import { createDeliver } from './agents/delivery/deliver.ts';
@@ -327,6 +328,10 @@ export async function createPlatform(
       }),
       exportAgent: createExportAgent({ store, catalogue, references, variables }),
       importAgent: createImportAgent({ store, stepTypes, clock, references }),
+      setUp: createSetUp({
+        ...{ store, stepTypes, clock, references, vault, registry },
+        vaultKeyReuse: config.setup.vaultKeyReuse,
+      }),
       triggers: createTriggers({ store, clock, logger }),
       admitManaged: createManagedChat({ store, turns, clock }),
       deployer: createDeployer({ store, stepTypes, references, clock, logger }),

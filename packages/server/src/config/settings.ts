@@ -194,6 +194,12 @@ export const settingsSchema = z.object({
         'What the deployment of an agent makes of a secret that is for other agents only: a refusal, a warning, or nothing. Such a secret is never resolved, whatever this says.',
     }),
   }),
+  setup: z.object({
+    vaultKeyReuse: choice(['checksum', 'never']).default('checksum').meta({
+      description:
+        'What `setup_agent` does with a key that the vault has already, for all agents: `checksum` refers to that one, `never` stores it once more.',
+    }),
+  }),
   references: z.object({
     environment: variableNames(
       'must be names of variables in capital letters, of 3 characters or more, each whole or ending in *, separated by commas',

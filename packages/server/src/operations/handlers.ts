@@ -5,6 +5,7 @@ import type { Documents } from '../agents/configuration/documents.ts';
 import type { ExportAgent } from '../agents/configuration/export-agent.ts';
 import type { ImportAgent } from '../agents/configuration/import-agent.ts';
 import type { ListInventory } from '../agents/configuration/inventory.ts';
+import type { SetUp } from '../agents/configuration/set-up-agent.ts';
 import type { Conversations } from '../agents/conversation/conversations.ts';
 import type { MessageReader } from '../agents/delivery/message-reader.ts';
 import type { OwnConversations } from '../agents/delivery/own-conversations.ts';
@@ -114,6 +115,7 @@ import { listServers } from './servers/list_servers.ts';
 import { readServer } from './servers/read_server.ts';
 import { reconcileServers } from './servers/reconcile_servers.ts';
 import { removeServer } from './servers/remove_server.ts';
+import { setupAgent } from './setup/setup_agent.ts';
 import { cancelTask } from './tasks/cancel_task.ts';
 import { continueTask } from './tasks/continue_task.ts';
 import { createTask } from './tasks/create_task.ts';
@@ -144,6 +146,7 @@ export function createHandlers(parts: {
   readonly exportAgent: ExportAgent;
   readonly lint: Lint;
   readonly importAgent: ImportAgent;
+  readonly setUp: SetUp;
   readonly deployer: Deployer;
   readonly triggers: Triggers;
   readonly admitManaged: AdmitManaged;
@@ -239,6 +242,7 @@ export function createHandlers(parts: {
     lint_agent: lintAgent(parts.lint),
     export_agent: exportAgent(parts.exportAgent),
     import_agent: importAgent(parts.importAgent),
+    setup_agent: setupAgent(parts.setUp),
     create_key: createKey(keys),
     create_agent_key: createAgentKey(keys),
     list_keys: listKeys(keys),

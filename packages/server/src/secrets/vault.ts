@@ -21,6 +21,7 @@ import {
   deleteSecret,
   findGrants,
   findSecret,
+  listSealedForAll,
   listSecrets,
   listSecretsOfOtherKeys,
   resealSecret,
@@ -49,6 +50,8 @@ const MAX_OPENED = 1_000;
 const ACCESS_STEP_MS = 3_600_000;
 /** Secrets that are encrypted again in one unit: each holds up who stores secrets. */
 const RESEAL_AT_ONCE = 100;
+/** Secrets that are looked at together for one of the same value: others come first in between. */
+const COMPARED_AT_ONCE = 100;
 
 /** The job that ends a rotation which its node could not end. */
 export const RESEAL_JOB = 'reseal-secrets';
@@ -94,6 +97,10 @@ export interface Vault {
    * there may be.
    */
   put(request: SecretRequest): Promise<StoredSecret>;
+  /** As `put`, for a unit that stores more than the secret: what this resolves with is called within it. */
+  preparePut(request: SecretRequest): Promise<(db: Db) => Promise<StoredSecret>>;
+  /** The name of a secret that people have stored, that every agent may use and that has this value; `undefined` when there is none. */
+  findEqual(value: string): Promise<string | undefined>;
   list(options: { readonly after: string; readonly limit: number }): Promise<SecretRecord[]>;
   /** False when there is none of that name. */
   remove(name: string): Promise<boolean>;
@@ -256,12 +263,51 @@ export function createVault(deps: {
   }
 
   /** One that does not open must not keep the others from their new key. */
-  function tryOpen(secret: SealedSecret, current: VaultKey): string | undefined {
+  function tryOpen(secret: SealedSecret, current: VaultKey | undefined): string | undefined {
     try {
       return openSealed(secret, current);
     } catch {
       return undefined;
     }
+  }
+
+  async function preparePut(request: SecretRequest): Promise<(db: Db) => Promise<StoredSecret>> {
+    const { name, value, description, allowedAgents, by, conversationId } = request;
+    if (value !== undefined && value.length > MAX_CHARACTERS) {
+      throw new PlatformError('invalid', `A secret has at most ${MAX_CHARACTERS} characters.`);
+    }
+    const current = await vaultKey();
+    const at = clock.now();
+    return async db => {
+      const dataKey = await currentDataKey(db, current);
+      const before = await findSecret(db, name);
+      if (!before && value === undefined) {
+        throw new PlatformError('invalid', 'Missing required argument: value. A new secret needs one.');
+      }
+      const most = conversationId === undefined ? MAX_SECRETS : MAX_OF_CONVERSATION;
+      if (!before && (await countSecrets(db, conversationId)) >= most) {
+        throw new PlatformError('conflict', `There are ${most} secrets, as many as there may be.`);
+      }
+      const plain = value ?? openSealed(before!, current);
+      const secret: SecretRecord = {
+        name,
+        checksum: value === undefined ? before!.checksum : checksumOf(dataKey, name, value),
+        allowedAgents: [...new Set(allowedAgents ?? before?.allowedAgents ?? [])],
+        description: description ?? before?.description ?? '',
+        createdBy: before?.createdBy ?? by,
+        createdAt: before?.createdAt ?? at,
+        modifiedBy: by,
+        modifiedAt: at,
+        lastAccessedAt: before?.lastAccessedAt,
+      };
+      await upsertSecret(db, {
+        ...secret,
+        sealed: sealSecret(dataKey, secret, plain),
+        dataKeyId: dataKey.id,
+        conversationId,
+      });
+      return { secret, created: before === undefined };
+    };
   }
 
   return {
@@ -275,42 +321,18 @@ export function createVault(deps: {
       }
     },
 
-    async put({ name, value, description, allowedAgents, by, conversationId }) {
-      if (value !== undefined && value.length > MAX_CHARACTERS) {
-        throw new PlatformError('invalid', `A secret has at most ${MAX_CHARACTERS} characters.`);
+    put: async request => store.commit(await preparePut(request)),
+    preparePut,
+
+    async findEqual(value) {
+      const current = await keys.current();
+      let after = '';
+      for (;;) {
+        const batch = await listSealedForAll(store.db, { after, limit: COMPARED_AT_ONCE });
+        const same = batch.find(secret => tryOpen(secret, current) === value);
+        if (same || batch.length < COMPARED_AT_ONCE) return same?.name;
+        after = batch.at(-1)!.name;
       }
-      const current = await vaultKey();
-      const at = clock.now();
-      return store.commit(async db => {
-        const dataKey = await currentDataKey(db, current);
-        const before = await findSecret(db, name);
-        if (!before && value === undefined) {
-          throw new PlatformError('invalid', 'Missing required argument: value. A new secret needs one.');
-        }
-        const most = conversationId === undefined ? MAX_SECRETS : MAX_OF_CONVERSATION;
-        if (!before && (await countSecrets(db, conversationId)) >= most) {
-          throw new PlatformError('conflict', `There are ${most} secrets, as many as there may be.`);
-        }
-        const plain = value ?? openSealed(before!, current);
-        const secret: SecretRecord = {
-          name,
-          checksum: value === undefined ? before!.checksum : checksumOf(dataKey, name, value),
-          allowedAgents: [...new Set(allowedAgents ?? before?.allowedAgents ?? [])],
-          description: description ?? before?.description ?? '',
-          createdBy: before?.createdBy ?? by,
-          createdAt: before?.createdAt ?? at,
-          modifiedBy: by,
-          modifiedAt: at,
-          lastAccessedAt: before?.lastAccessedAt,
-        };
-        await upsertSecret(db, {
-          ...secret,
-          sealed: sealSecret(dataKey, secret, plain),
-          dataKeyId: dataKey.id,
-          conversationId,
-        });
-        return { secret, created: before === undefined };
-      });
     },
 
     list: options => listSecrets(store.db, options),

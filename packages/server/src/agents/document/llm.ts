@@ -9,6 +9,7 @@ import { readServerName } from './registered-server.ts';
 const MAX_TASKS = 20;
 const MAX_PROMPT = 100_000;
 const MAX_TEXT = 10_000;
+const MAX_SCHEMA = 20_000;
 const MAX_SERVERS = 100;
 const MAX_TURNS = 100;
 const MINUTE_MS = 60_000;
@@ -26,6 +27,10 @@ function isNumeric(value: unknown): boolean {
 }
 
 const text = (max: number) => z.string().max(max, tooMany(max, 'characters'));
+
+const schemaObject = z
+  .record(z.string(), z.json())
+  .refine(schema => JSON.stringify(schema).length <= MAX_SCHEMA, tooMany(MAX_SCHEMA, 'characters as JSON'));
 
 const parameters = z.strictObject({
   /** What the model is asked for, in the provider's words; the provider's usual one when left out. */
@@ -50,6 +55,10 @@ const parameters = z.strictObject({
   ).default(10 * MINUTE_MS),
   /** Is what the model says said to the person? */
   addToOutput: boolean.default(true),
+  /** The answer is a JSON object: its `htmlResponseText` is said, its `quickReplies` are offered. Nothing is streamed then. */
+  convertToObject: boolean.default(false),
+  /** What the object holds: a JSON Schema, also as text, or words about it. */
+  responseSchema: z.union([text(MAX_SCHEMA), schemaObject]).optional(),
 });
 
 /** Every provider has its own name for the model's parameter, and any of them is taken (platform.md 3.7). */

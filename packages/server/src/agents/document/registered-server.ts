@@ -11,6 +11,11 @@ export function readServerName(text: string): ServerRef | undefined {
   return name === undefined ? undefined : { scope, name };
 }
 
+/** The server that `patchbay:servers/<name>` names; `undefined` where the address is no such name. */
+export function registeredServerOf(address: string): ServerRef | undefined {
+  return address.startsWith(PREFIX) ? readServerName(address.slice(PREFIX.length)) : undefined;
+}
+
 /** A registered server as an mcpcalls document uses it. */
 export interface RegisteredServer {
   readonly ref: ServerRef;
@@ -25,8 +30,8 @@ export interface RegisteredServer {
 export function registeredServer(document: McpcallsDocument): RegisteredServer | undefined {
   const { mcpServerUrl, toolsWhitelist = [], toolsBlacklist = [], timeoutMs, apiKey, transport } = document;
   if (!mcpServerUrl.startsWith('patchbay:')) return undefined;
-  const ref = readServerName(mcpServerUrl.slice(PREFIX.length));
-  if (!mcpServerUrl.startsWith(PREFIX) || !ref) {
+  const ref = registeredServerOf(mcpServerUrl);
+  if (!ref) {
     throw wrong(
       'mcpServerUrl',
       'names a registered server as patchbay:servers/<name> or patchbay:servers/<instance>/<name>',

@@ -56,6 +56,21 @@ export async function listSecretsOfOtherKeys(
   return rows.map(toSealed);
 }
 
+/** Those that people have stored for every agent, by name; `after` begins behind that one. */
+export async function listSealedForAll(
+  db: Db,
+  options: { readonly after: string; readonly limit: number },
+): Promise<SealedSecret[]> {
+  const rows = await selectSealed(db)
+    .where('secrets.conversation_id', 'is', null)
+    .where('secrets.allowed_agents', 'in', ['[]', '["*"]'])
+    .where('secrets.name', '>', options.after)
+    .orderBy('secrets.name')
+    .limit(options.limit)
+    .execute();
+  return rows.map(toSealed);
+}
+
 function selectSealed(db: Db) {
   return db
     .selectFrom('secrets')

@@ -5,6 +5,7 @@ import type { ModelMessage, ModelOutcome, ModelRequest } from '../../../model/mo
 import { PROVIDERS } from '../../../model/providers.ts';
 import type { OfferedTool } from '../../../model/tool-schema/compile-tools.ts';
 import type { StepTools } from '../../../step/step.ts';
+import { objectRequest } from './answer-object.ts';
 
 /** Which model a task asks, with its references found. */
 export interface TaskModel {
@@ -56,6 +57,7 @@ export async function askModel(
     ...round,
     tools: offered,
     ...{ temperature, maxTokens },
+    json: objectRequest(task),
     timeoutMs: task.streamingTimeoutSeconds * 1_000,
     totalMs: timeout,
     retry: task.retry,

@@ -2,10 +2,12 @@ import type { OutputItem } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { LlmTask } from '../../../document/llm.ts';
+import { MAX_QUICK_REPLIES } from '../../../document/output.ts';
 import type { AnswerPart, ModelMessage, ModelOutcome } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { spend } from '../measure-call.ts';
 import type { TemplateCache } from '../template.ts';
+import { readAnswerObject } from './answer-object.ts';
 import { askModel, modelName, type TaskModel } from './ask-model.ts';
 import type { Toolbox } from './callable-tool.ts';
 import { keepWithin } from './keep-within.ts';
@@ -66,7 +68,8 @@ async function ask(
   const outcome = await tools.recorded(async () => {
     const offered = await toolbox.offered();
     const onText = (delta: string) => {
-      if (task.parameters.addToOutput) tools.say(delta, index);
+      const { addToOutput, convertToObject } = task.parameters;
+      if (addToOutput && !convertToObject) tools.say(delta, index);
     };
     return askModel(model, { system, messages, offered, mayCall, onText }, tools);
   });
@@ -102,11 +105,29 @@ function refuseOverspent({ counters }: TurnMemory, { callBudgetUsd }: StepTools)
 }
 
 /** A model's words are no template, and never become one: they may repeat what a tool said. */
-function say(parts: readonly AnswerPart[], task: LlmTask, memory: TurnMemory, { budget }: StepTools): void {
+function say(parts: readonly AnswerPart[], task: LlmTask, memory: TurnMemory, tools: StepTools): void {
   const text = parts.map(part => (part.type === 'text' ? part.text : '')).join('');
-  if (text.trim() === '' || !task.parameters.addToOutput) return;
-  budget.write(text.length);
-  sayBubble(text, task, memory);
+  const { addToOutput, convertToObject } = task.parameters;
+  if (text.trim() === '' || !(addToOutput || convertToObject)) return;
+  tools.budget.write(text.length);
+  const object = convertToObject ? readAnswerObject(text) : undefined;
+  if (object) memory.remember(`llm:${task.id}:object`, object.value);
+  if (!addToOutput) return;
+  const said = object?.text ?? text;
+  if (convertToObject) tools.say(said, bubblesIn(memory.output));
+  sayBubble(said, task, memory);
+  if (object) offer(object.quickReplies, task, memory);
+}
+
+/** What a model offers is no template either. */
+function offer(values: readonly string[], { id }: LlmTask, memory: TurnMemory): void {
+  const { settled, quickReplies } = memory;
+  const offered = values.slice(0, MAX_QUICK_REPLIES - quickReplies.length).map(value => ({ value }));
+  if (offered.length === 0) return;
+  const places = offered.map((_, index) => quickReplies.length + index);
+  memory.settled = { ...settled, quickReplies: [...settled.quickReplies, ...places] };
+  quickReplies.push(...offered);
+  memory.remember(`quickReplies:${id}`, offered);
 }
 
 function sayBubble(text: string, { id }: LlmTask, memory: TurnMemory): void {

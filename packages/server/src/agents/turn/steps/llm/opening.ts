@@ -5,6 +5,7 @@ import type { PastStep, StepTools, TurnMemory } from '../../../step/step.ts';
 import { inSlices } from '../in-slices.ts';
 import type { TemplateCache } from '../template.ts';
 import { turnData } from '../turn-data.ts';
+import { objectInstruction } from './answer-object.ts';
 
 /** What a model is told before it says anything: the same in every run of a turn. */
 export interface Opening {
@@ -16,11 +17,12 @@ export interface Opening {
 
 /** System message and prompt with the turn's data in them, behind the turns before. */
 export async function openingOf(
-  { parameters, conversationHistoryLimit }: LlmTask,
+  task: LlmTask,
   memory: TurnMemory,
   tools: StepTools,
   templates: TemplateCache,
 ): Promise<Opening> {
+  const { parameters, conversationHistoryLimit } = task;
   const data = turnData(memory, tools);
   const fill = async (text: string): Promise<string> => {
     // Held back, so that what is written is charged as work and not as a part of the answer.
@@ -29,7 +31,7 @@ export async function openingOf(
   };
   const said = parameters.prompt === undefined ? (memory.input ?? '') : await fill(parameters.prompt);
   return {
-    system: await fill(parameters.systemMessage),
+    system: (await fill(parameters.systemMessage)) + objectInstruction(task),
     messages: [...historyOf(memory.past.slice(0, conversationHistoryLimit)), { role: 'user', text: said }],
     mark: randomBase32(26),
   };
