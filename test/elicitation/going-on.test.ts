@@ -66,7 +66,7 @@ describe.each(engines)('a turn somebody waits for has been decided about, on %s'
     await approved();
     const due = await rig.store.db.selectFrom('jobs').select(['kind', 'due_at', 'created_at']).execute();
     expect(due.map(({ kind, due_at, created_at }) => [kind, due_at - created_at])).toEqual([
-      ['continue-turn', 1_000],
+      ['continue-turn', 2_000],
     ]);
   });
 

@@ -358,3 +358,19 @@ describe('asking where MCP may not decide', () => {
     }
   });
 });
+
+describe('asking at a node that stops', () => {
+  it('ends with the text, and the approval waits for the next start', async () => {
+    const [{ start }] = platforms as [(typeof platforms)[0]];
+    const platform = await start();
+    await deployAsker(platform);
+    const session = await openSession(platform.agentUrl(ASKER), platform.operatorKey);
+    const call = await session.call(PAY);
+    const question = (await call.next())!;
+    const [messages] = await Promise.all([call.rest(), platform.close()]);
+    expect(messages).toMatchObject([
+      { method: 'notifications/cancelled', params: { requestId: question.id } },
+      { id: 1, result: { structuredContent: { status: 'PAUSED_FOR_APPROVAL' } } },
+    ]);
+  });
+});

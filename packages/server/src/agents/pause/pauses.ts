@@ -77,7 +77,7 @@ export interface Pauses {
 }
 
 /** How far ahead of the job somebody is who waits for the turn: news reaches every node in less. */
-const WAITER_FIRST_MS = 1_000;
+const WAITER_FIRST_MS = 2_000;
 
 export function createPauses(deps: {
   readonly store: Store;

@@ -28,6 +28,8 @@ export interface ToolCallsRequest {
   }[];
   /** What the person in the conversation is told, where it is not as usual. */
   readonly message?: string | undefined;
+  /** What the author of the agent tells whoever decides. */
+  readonly reason?: string | undefined;
 }
 
 /** What a person may decide about each call; the verdict as a whole counts for the others. */
@@ -58,10 +60,11 @@ export function pendingMessageOf({
 
 export function toolCallsRequest(
   calls: readonly WaitingCall[],
-  message: string | undefined,
+  { message, reason: said }: Pick<ToolCallsRequest, 'message' | 'reason'>,
 ): ToolCallsRequest {
   return {
     ...(message !== undefined && { message }),
+    ...(said !== undefined && { reason: said }),
     calls: calls.map(({ callId, toolName, server, args, reason }) => {
       const json = redactedJson(args);
       return {

@@ -69,6 +69,13 @@ describe('the message of a form', () => {
     );
   });
 
+  it('ends with what the author of the agent says about them', () => {
+    const request = { calls: [call('{}', { server: '' })], reason: 'The shop is open.' };
+    expect(messageOf({ kind: 'TOOL_CALL', request })).toBe(
+      'The agent "Payer" (payer) waits for your approval of this call:\n1. pay with {} (it may change something)\nThe shop is open.',
+    );
+  });
+
   it('spells out what nobody would see (attack 38)', () => {
     expect(messageOf(calls(call('{"to":"\u202emoB"}')))).toContain('{"to":"\\u{202e}moB"}');
     expect(messageOf({ reason: 'pay\u200b' })).toContain('pay\\u{200b}');

@@ -39,13 +39,13 @@ export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Questi
 /** Of calls all that is known of them: what a person approves is what was shown. Nothing in it can hide, or look like a line of ours. */
 function whatFor({ kind, reason, request }: Pause): string {
   if (kind !== 'TOOL_CALL') return `: ${withHiddenShown(reason)}`;
-  const { calls } = request as ToolCallsRequest;
+  const { calls, reason: said } = request as ToolCallsRequest;
   const lines = calls.map(
     ({ toolName, server, argumentsRedacted, argsTruncated, gateReason }, index) =>
-      `${index + 1}. ${toolName} of ${server} with ${argumentsRedacted}${argsTruncated ? ' (cut: there is more)' : ''} (${gateReason})`,
+      `${index + 1}. ${toolName}${server && ` of ${server}`} with ${argumentsRedacted}${argsTruncated ? ' (cut: there is more)' : ''} (${gateReason})`,
   );
   const what = calls.length === 1 ? 'this call' : `these ${calls.length} calls, all or none`;
-  return ` of ${what}:\n${lines.map(withHiddenShown).join('\n')}`;
+  return ` of ${what}:\n${[...lines, ...(said === undefined ? [] : [said])].map(withHiddenShown).join('\n')}`;
 }
 
 const filledIn = z.object({

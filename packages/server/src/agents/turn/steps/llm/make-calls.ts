@@ -146,7 +146,7 @@ async function askAndMake(
     named,
     turn.autoApprovals,
   );
-  const request = toolCallsRequest(shown, message);
+  const request = toolCallsRequest(shown, { message, reason });
   const decision = await tools.ask({
     ...{ kind: 'TOOL_CALL', timeoutPolicy, approvalTimeout, request },
     reason: [reason, describeToolCalls(request)].filter(text => text !== undefined).join(' '),
