@@ -2,6 +2,7 @@ import { startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModels } from '../../packages/server/src/agents/model/call-model.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { PlatformError } from '../../packages/server/src/kernel/errors.ts';
 import { createSafeFetch } from '../../packages/server/src/kernel/safe-fetch.ts';
 import { newCanary, placesWith } from '../canary.ts';
 import { createJumpingClock } from '../jumping-clock.ts';
@@ -241,9 +242,17 @@ describe('A request to a model', () => {
       message: expect.stringContaining(gone.url),
     });
   });
-  it('to a private address that is not allowed says which setting allows it', async () => {
+  it('to a private address that is not allowed says which setting allows it; the own address of Ollama needs none', async () => {
     const callModel = createModels({
       fetch: createSafeFetch({ allowPrivate: () => false }),
+      fetchOwn: Object.assign(
+        async (url: string | URL) => {
+          throw new PlatformError('unavailable', `asked at ${url}`, {
+            details: { reason: 'connect', sent: false },
+          });
+        },
+        createSafeFetch({ allowPrivate: () => false }),
+      ),
       clock: systemClock,
       logger: { debug() {}, info() {}, warn() {}, error() {}, child: () => expect.fail('not used') },
     });
@@ -251,6 +260,11 @@ describe('A request to a model', () => {
       code: 'UNAVAILABLE',
       attempts: 1,
       message: expect.stringContaining('egress.privateHosts'),
+    });
+    const ollama = { ...rig.request(COMPATIBLE), provider: 'ollama', baseUrl: undefined } as const;
+    expect(await callModel({ ...ollama, retry: { ...ollama.retry, maxAttempts: 1 } })).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('http://127.0.0.1:11434'),
     });
   });
   it('that is answered by a website is not sent again', async () => {

@@ -50,7 +50,7 @@ export async function startRig(script: ModelScript = [], clock: Clock = systemCl
       fetch(String(url).replace(OWN_ADDRESSES, model.url), init),
     fetch,
   );
-  const callModel = createModels({ fetch: led, clock, logger });
+  const callModel = createModels({ fetch: led, fetchOwn: led, clock, logger });
   const request = (way: Way): ModelRequest => ({
     provider: way.provider,
     model: 'scripted',

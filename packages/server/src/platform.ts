@@ -64,6 +64,7 @@ import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { Logger } from './kernel/logger.ts';
+import { isLoopbackHost } from './kernel/network-address.ts';
 import type { Principal } from './kernel/principal.ts';
 import { createPublicAddress } from './kernel/public-address.ts';
 import { mayReadVariable } from './kernel/reference-environment.ts';
@@ -213,11 +214,17 @@ export async function createPlatform(
   const keys = createKeys({ store, clock });
   const deployments = createDeployments({ store, stepTypes, clock, logger: part('deployments') });
   const { privateHosts } = config.egress;
+  const isPrivateHost = (host: string) => privateHosts.includes('*') || privateHosts.includes(host);
   const fetch = createSafeFetch({
     clock,
-    allowPrivate: host => privateHosts.includes('*') || privateHosts.includes(host),
+    allowPrivate: isPrivateHost,
   });
   undo.defer(() => fetch.close());
+  const fetchOwn = createSafeFetch({
+    clock,
+    allowPrivate: host => isLoopbackHost(host) || isPrivateHost(host),
+  });
+  undo.defer(() => fetchOwn.close());
   const programs = createProgramHost({
     clock,
     logger: part('programs'),
@@ -285,7 +292,7 @@ export async function createPlatform(
       registered: registeredNow,
       warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
     },
-    model: overrides.model ?? createModels({ fetch, clock, logger: part('models') }),
+    model: overrides.model ?? createModels({ fetch, fetchOwn, clock, logger: part('models') }),
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });

@@ -159,7 +159,8 @@ export const llmDocument = {
         if (ids.has(id)) issue(['id'], 'is there twice');
         ids.add(id);
         const { title, needsKey, ...usual } = PROVIDERS[type];
-        if (needsKey && !apiKey)
+        // Whoever runs a server of their own knows whether it wants one.
+        if (needsKey && !apiKey && !baseUrl)
           issue(['parameters', 'apiKey'], `is missing: ${title} wants a key, such as \${vault:${type}}`);
         if (usual.baseUrl === undefined && !baseUrl)
           issue(['parameters', 'baseUrl'], `is missing: where is the server of ${type}?`);

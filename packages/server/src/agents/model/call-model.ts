@@ -10,6 +10,8 @@ import { PROVIDERS, type Provider } from './providers.ts';
 
 export interface ModelParts {
   readonly fetch: SafeFetch;
+  /** To the address that the table of providers has for one: it may be of this machine, as Ollama's. */
+  readonly fetchOwn: SafeFetch;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -18,7 +20,7 @@ export interface ModelParts {
  * What asks models: one request to one model, its answer streamed, sent again as the request's retry policy says where it failed for a reason that may pass.
  * Nothing comes from the environment of the process, and nothing leaves but through the given fetch.
  */
-export function createModels({ fetch, clock, logger }: ModelParts): CallModel {
+export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): CallModel {
   return async request => {
     request.signal.throwIfAborted();
     const began = clock.now();
@@ -33,7 +35,8 @@ export function createModels({ fetch, clock, logger }: ModelParts): CallModel {
     let usage: ModelUsage | undefined;
     for (let attempts = 1; ; attempts++) {
       const attempt = await askOnce(request, found.target, {
-        ...{ fetch, clock, scrub, onLeftOut },
+        ...{ clock, scrub, onLeftOut },
+        fetch: found.target.settings.foreign ? fetch : fetchOwn,
         onText: speech.begin(),
       });
       usage = sumOf(usage, attempt.usage);
