@@ -169,6 +169,15 @@ describe('A call that a model makes', () => {
     expect(await rig.call()).toMatchObject({ kind: 'needs-approval' });
   });
 
+  it('tells its server that an agent makes it, as a rule does and a person does not (attack 29)', async () => {
+    const rig = await rigWith({ annotations: READS });
+    for (const driver of ['model', 'rule', 'person'] as const) await rig.call({ driver });
+    const marks = rig.server.received
+      .filter(({ method }) => method === 'tools/call')
+      .map(({ params }) => (params._meta as Record<string, unknown> | undefined)?.['patchbay/calledBy']);
+    expect(marks).toEqual(['agent', 'agent', undefined]);
+  });
+
   it('is refused where it comes too often, in words for a model (E-104)', async () => {
     const rig = await rigWith({ annotations: READS });
     for (let n = 0; n < 3; n += 1) await rig.call();

@@ -26,11 +26,14 @@ describe('The calls of a model', () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  const register = (options: object) =>
-    platform.platform.registry.add({
+  async function register(options: object) {
+    const { registry, servers } = platform.platform;
+    await registry.add({
       ...{ instance: 'default', name: 'shop', replace: true, by: 'test' },
       options: { url: server.url, ...options },
     });
+    await servers.settle({ scope: 'default', name: 'shop' }, new AbortController().signal);
+  }
 
   /** The answer to a message to a new agent whose model makes these calls, with a mark each, and then says that it is done. */
   async function ask(calls: Readonly<Record<string, string>>, task: object, hitlConfig?: object) {

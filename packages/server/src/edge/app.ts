@@ -1,11 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
+import { CALLED_BY_HEADER } from '@patchbay/contract/called-by';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
 import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { isAdmin } from '../kernel/principal.ts';
+import { isAdmin, type Principal } from '../kernel/principal.ts';
 import type { Operations } from '../operations/invoke.ts';
 import type { Door, Metrics } from '../records/metrics.ts';
 import { type AgentCaller, agentUnauthorized } from './agent-mcp/agent-door.ts';
@@ -99,7 +100,7 @@ export function createHttpApp(deps: {
     const outcome = await (surface === 'agents'
       ? authenticator.restBesideAgents(presented)
       : authenticator.rest(presented));
-    if (outcome.ok) return outcome.value;
+    if (outcome.ok) return withMark(outcome.value, request);
     noteRefusal('rest', scope, outcome.refusal);
     throw new PlatformError(
       'unauthenticated',
@@ -111,7 +112,8 @@ export function createHttpApp(deps: {
     c.set('door', 'operator');
     const scope = c.get('scope');
     const outcome = await authenticator.operatorDoor(authRequestOf(c.req.raw, scope));
-    if (outcome.ok) return operatorEndpoint.serve(c.req.raw, { principal: outcome.value, ...scope });
+    if (outcome.ok)
+      return operatorEndpoint.serve(c.req.raw, { principal: withMark(outcome.value, c.req.raw), ...scope });
     noteRefusal('operator', scope, outcome.refusal);
     return jsonRpcErrorResponse(
       null,
@@ -160,7 +162,8 @@ export function createHttpApp(deps: {
       noteRefusal('agent', scope, outcome.refusal);
       return agentUnauthorized();
     }
-    const { principal, agent } = outcome.value;
+    const { agent } = outcome.value;
+    const principal = withMark(outcome.value.principal, c.req.raw);
     const card = { agentId: agent.id, name: agent.name, description: agent.description };
     const log = scope.log.child({ agentId: agent.id, userId: principal.id });
     return agentEndpoint.serve(c.req.raw, { principal, card, ...scope, log });
@@ -172,6 +175,11 @@ export function createHttpApp(deps: {
   });
   app.onError((thrown, c) => restError(thrown, c.get('scope')));
   return app;
+}
+
+/** What an agent calls over HTTP says so, which no credential does (attack 29). */
+function withMark(principal: Principal, { headers }: Request): Principal {
+  return headers.has(CALLED_BY_HEADER) ? { ...principal, byAgent: true } : principal;
 }
 
 function authRequestOf(request: Request, scope: RequestScope): AuthRequest {

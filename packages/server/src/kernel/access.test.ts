@@ -2,8 +2,10 @@ import type { Role } from '@patchbay/contract/roles';
 import { describe, expect, it } from 'vitest';
 import {
   mayChangeAgent,
+  mayDecide,
   mayMakeKeyFor,
   mayMakeKeys,
+  maySeePause,
   mayUseAgent,
   mayUseConversation,
   scopeOf,
@@ -78,6 +80,15 @@ describe('access', () => {
       false,
       false,
     ]);
+  });
+
+  it('to what waits for a person is given to its owner, admins and approvers, and to decide it to no agent of theirs (attack 29)', () => {
+    const who = [ann, admin, bob, helloKey, person('eve', 'patchbay-editor')];
+    const byAgents = who.map(principal => ({ ...principal, byAgent: true }));
+    const mayEach = [true, true, true, false, false];
+    expect(who.map(principal => mayDecide(principal, conversation))).toEqual(mayEach);
+    expect(byAgents.map(principal => maySeePause(principal, conversation))).toEqual(mayEach);
+    expect(byAgents.some(principal => mayDecide(principal, conversation))).toBe(false);
   });
 
   it('in lists is to the own things, for an admin to all', () => {

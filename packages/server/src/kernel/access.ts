@@ -74,9 +74,14 @@ export function mayUseFile(principal: Principal, file: Owned): boolean {
   return reaches(principal, 'own', file.ownerId);
 }
 
-/** To decide what the conversation waits for: its owner, an admin or an approver (E-29). */
-export function mayDecide(principal: Principal, conversation: { readonly userId: string }): boolean {
+/** To see what the conversation waits for: who may decide it, themselves or through an agent. */
+export function maySeePause(principal: Principal, conversation: { readonly userId: string }): boolean {
   return isApprover(principal) || reaches(principal, 'own-or-admin', conversation.userId);
+}
+
+/** To decide that: its owner, an admin or an approver (E-29), and nobody through a call that an agent makes (attack 29). */
+export function mayDecide(principal: Principal, conversation: { readonly userId: string }): boolean {
+  return principal.byAgent !== true && maySeePause(principal, conversation);
 }
 
 /** What waits for a decision, in lists: everything for whoever decides for others, else the own things. */

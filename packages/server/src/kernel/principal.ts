@@ -11,6 +11,8 @@ export interface Principal {
   readonly via: 'cli' | 'user-key' | 'agent-key' | 'anonymous';
   /** Names the credential, never its secret: sessions and rate limits are bound to it. */
   readonly credential: string;
+  /** An agent makes this call, with a credential that it was given. */
+  readonly byAgent?: boolean | undefined;
   /** Which agents the credential opens: all this person may use, or exactly one. */
   readonly agents: { readonly kind: 'own' } | { readonly kind: 'one'; readonly agentId: string };
 }

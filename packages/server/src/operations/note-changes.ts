@@ -72,10 +72,11 @@ export function createChangeNotes(deps: {
 
   async function note(
     { name }: Operation,
-    { id: userId, via }: Principal,
+    { id: userId, via, byAgent }: Principal,
     outcome: 'done' | 'refused',
-    subject: Readonly<Record<string, string | number | boolean>>,
+    about: Readonly<Record<string, string | number | boolean>>,
   ): Promise<void> {
+    const subject = byAgent ? { ...about, byAgent } : about;
     const fields = { operation: name, via, userId, ...subject };
     logger.info(outcome === 'done' ? 'Something was changed' : 'Somebody was refused', fields);
     try {

@@ -95,6 +95,7 @@ describe('an httpcalls document', () => {
     ['a method there is not', { request: { method: 'TRACE' } }, 'field "method"'],
     ['a body that would not be sent', { request: { body: 'x' } }, 'has no body'],
     ['a header of the connection', { request: { headers: { Host: 'evil' } } }, 'connection sets itself'],
+    ['the mark of agents', { request: { headers: { 'X-Patchbay-Called-By': '' } } }, 'sets itself'],
     ['a header that is no name', { request: { headers: { 'a b': 'x' } } }, 'not the name'],
     ['a response name that is no name', { responseObjectName: 'a.b' }, 'plain name'],
     ['no time', { timeoutInMillis: 0 }, 'timeoutInMillis'],

@@ -47,7 +47,7 @@ function nameProblem(name: string): string | undefined {
 }
 
 const HEADERS_OF_THE_CONNECTION =
-  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i;
+  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|x-patchbay-called-by|proxy-.*)$/i;
 
 function headerProblem(name: string): string | undefined {
   if (!/^[!#$%&'*+.^`|~\w-]{1,200}$/.test(name)) return 'is not the name of an HTTP header';

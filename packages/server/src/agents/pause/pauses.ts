@@ -1,5 +1,5 @@
 import type { ConversationState } from '@patchbay/contract/operations/conversation';
-import { approvalScopeOf, mayDecide } from '../../kernel/access.ts';
+import { approvalScopeOf, mayDecide, maySeePause } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
@@ -91,7 +91,17 @@ export function createPauses(deps: {
   async function find(db: Db, principal: Principal, conversationId: string): Promise<ConversationRecord> {
     const conversation = await findConversation(db, conversationId);
     if (!conversation) throw conversationNotFound();
-    if (!mayDecide(principal, conversation)) throw conversationForbidden();
+    if (!maySeePause(principal, conversation)) throw conversationForbidden();
+    return conversation;
+  }
+
+  async function findToDecide(
+    db: Db,
+    principal: Principal,
+    conversationId: string,
+  ): Promise<ConversationRecord> {
+    const conversation = await find(db, principal, conversationId);
+    if (!mayDecide(principal, conversation)) throw decidedByAgent();
     return conversation;
   }
 
@@ -140,7 +150,7 @@ export function createPauses(deps: {
     async decide({ principal, decidedBy }, { conversationId, verdict, note, pauseId, awaited }) {
       const delayMs = awaited ? WAITER_FIRST_MS : 0;
       await store.commit(async db => {
-        const conversation = await find(db, principal, conversationId);
+        const conversation = await findToDecide(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
         if (!pause) throw nothingWaits(shownState(conversation));
@@ -152,7 +162,7 @@ export function createPauses(deps: {
 
     async cancel({ principal, decidedBy }, conversationId) {
       const waited = await store.commit(async db => {
-        const conversation = await find(db, principal, conversationId);
+        const conversation = await findToDecide(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return true;
         const goesOn = await cancelCheckpoint(db, conversationId);
@@ -185,6 +195,13 @@ const VERDICT_OF: Readonly<Record<Pause['timeoutPolicy'], Verdict | undefined>> 
 
 function surfaceOf(decidedBy: string): 'mcp' | 'rest' {
   return decidedBy.startsWith('mcp:') ? 'mcp' : 'rest';
+}
+
+function decidedByAgent(): PlatformError {
+  return new PlatformError(
+    'forbidden',
+    'An agent made this call, and what waits for a person is decided by a person. Ask one to decide it.',
+  );
 }
 
 function pauseChanged(): PlatformError {

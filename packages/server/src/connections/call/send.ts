@@ -1,3 +1,4 @@
+import { BY_AGENT, CALLED_BY_META } from '@patchbay/contract/called-by';
 import type { Clock } from '../../kernel/clock.ts';
 import { SessionError } from '../session/failure.ts';
 import { type CallInProgress, type CallStep, waitBeforeNext } from './outbound-call.ts';
@@ -42,7 +43,11 @@ function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<Call
       beforeSend: state.beforeSend,
     });
   if (state.bridge) return state.bridge.run(request, state.arguments);
-  return request({ method: 'tools/call', params: { name: call.tool, arguments: state.arguments } });
+  const meta = call.driver === 'person' ? {} : { _meta: { [CALLED_BY_META]: BY_AGENT } };
+  return request({
+    method: 'tools/call',
+    params: { name: call.tool, arguments: state.arguments, ...meta },
+  });
 }
 
 const MAY_HAVE_ARRIVED = new Set(['TIMEOUT', 'TRANSPORT_ERROR', 'SERVER_UNAVAILABLE']);

@@ -4,9 +4,11 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { CALLED_BY_META } from '@patchbay/contract/called-by';
 import { toPlatformError } from '../../kernel/errors.ts';
 import type { Cancellation } from './cancellations.ts';
 import type { Asking, Caller, Era, McpDoor, PreparedCall, RepeatedCall } from './door.ts';
+import { metaOf } from './headers.ts';
 import { idOf, type JsonRpcError, jsonRpcErrorResponse, toJsonRpcError } from './json-rpc.ts';
 import { isEventStream, streamWithFirstByte } from './stream.ts';
 
@@ -41,7 +43,7 @@ export async function prepareCall<C extends Caller>(
   const { name, arguments: args = {} } = message.params;
   const repeated = era === 'stateless' ? repeatedCall(message.params) : undefined;
   try {
-    return { prepared: await door.prepareCall(caller, name, args, era, repeated) };
+    return { prepared: await door.prepareCall(withMark(caller, metaOf(message)), name, args, era, repeated) };
   } catch (thrown) {
     const { error, status } = answerFailure(thrown, caller);
     return { refusal: jsonRpcErrorResponse(idOf(message), error, status) };
@@ -52,6 +54,12 @@ export async function prepareCall<C extends Caller>(
 function repeatedCall(params: Readonly<Record<string, unknown>>): RepeatedCall | undefined {
   const { requestState, inputResponses } = params;
   return typeof requestState === 'string' ? { state: requestState, answers: inputResponses } : undefined;
+}
+
+/** An agent's call says so in its message, which no credential does (attack 29). */
+function withMark<C extends Caller>(caller: C, meta: Readonly<Record<string, unknown>> | undefined): C {
+  if (meta?.[CALLED_BY_META] === undefined) return caller;
+  return { ...caller, principal: { ...caller.principal, byAgent: true } };
 }
 
 /** Runs the prepared call inside the SDK's handler; a failure is a protocol error. */

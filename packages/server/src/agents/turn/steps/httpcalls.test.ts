@@ -112,7 +112,11 @@ describe('a request', () => {
     expect(url.searchParams.getAll('x')).toEqual([evil]);
     expect(url.searchParams.getAll('q')).toEqual([evil]);
     expect([...url.searchParams.keys()]).toEqual(['x', 'q']);
-    expect(sent[0]!.headers).toEqual({ 'content-type': 'application/json', 'x-city': 'Bern' });
+    expect(sent[0]!.headers).toEqual({
+      'content-type': 'application/json',
+      'x-city': 'Bern',
+      'x-patchbay-called-by': 'agent',
+    });
     expect(JSON.parse(String(sent[0]!.init.body))).toEqual({
       said: evil,
       list: ['a"b', 'c'],

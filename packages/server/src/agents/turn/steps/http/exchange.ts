@@ -1,3 +1,4 @@
+import { BY_AGENT, CALLED_BY_HEADER } from '@patchbay/contract/called-by';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import { parseJson } from '../../../../kernel/json.ts';
 import type { FetchFailure } from '../../../../kernel/safe-fetch.ts';
@@ -34,7 +35,7 @@ export async function exchange(
     const response = await fetch(url, {
       hostFrom,
       method,
-      headers,
+      headers: marked(headers),
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
       // What a credential is sent for is one server's business.
@@ -47,6 +48,13 @@ export async function exchange(
     signal?.throwIfAborted();
     return { ...failureOf(thrown), request };
   }
+}
+
+/** What an author writes into the request does not take the mark away. */
+function marked(headers: Headers): Headers {
+  const sent = new Headers(headers);
+  sent.set(CALLED_BY_HEADER, BY_AGENT);
+  return sent;
 }
 
 function keptRequest(
