@@ -359,6 +359,29 @@ describe('asking where MCP may not decide', () => {
   });
 });
 
+describe('asking a client that may call twice in a minute', () => {
+  it('counts the repeat of a call and not the answer to a question', async () => {
+    const [{ start }] = platforms as [(typeof platforms)[0]];
+    const platform = await start({ env: { PATCHBAY_AGENT_DOOR_RATE: '2' } });
+    try {
+      await deployAsker(platform);
+      const [url, key] = [platform.agentUrl(ASKER), platform.operatorKey];
+      const session = await openSession(url, key);
+      const call = await session.call(PAY);
+      const { id } = (await call.next())!;
+      expect((await session.answer(id, APPROVE)).status).toBe(202);
+      expect((await call.rest()).at(-1)).toMatchObject({ id: 1, result: {} });
+      const { last } = await statelessCall(url, key, { arguments: PAY });
+      const { inputRequests, requestState } = last.result;
+      const inputResponses = { [Object.keys(inputRequests)[0]!]: APPROVE };
+      const repeat = { arguments: PAY, requestState, inputResponses };
+      expect((await statelessCall(url, key, repeat)).status).toBe(429);
+    } finally {
+      await platform.close();
+    }
+  });
+});
+
 describe('asking at a node that stops', () => {
   it('ends with the text, and the approval waits for the next start', async () => {
     const [{ start }] = platforms as [(typeof platforms)[0]];

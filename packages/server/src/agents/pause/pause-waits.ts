@@ -56,8 +56,13 @@ export function createPauseWaits(deps: {
   store.subscribe(event => {
     if (event.kind === 'pause-decided') ring(event.pauseId, false);
     if (event.kind === 'question-left') ring(event.pauseId, true);
-    if (event.kind === 'resync') for (const pauseId of waiters.keys()) ring(pauseId, false);
+    if (event.kind === 'resync') ringAll();
   });
+  closing.addEventListener('abort', ringAll);
+
+  function ringAll(): void {
+    for (const pauseId of waiters.keys()) ring(pauseId, false);
+  }
 
   function ring(pauseId: string, isLeft: boolean): void {
     for (const waiter of waiters.get(pauseId) ?? []) {
@@ -90,6 +95,8 @@ export function createPauseWaits(deps: {
       const { waiter, leave } = enter(caller, pauseId);
       return {
         async end({ signal, until, onWaiting }) {
+          const onGone = () => waiter.bell.abort(RUNG);
+          signal.addEventListener('abort', onGone);
           try {
             for (;;) {
               // Before looking: what rings meanwhile must not be slept over.
@@ -99,10 +106,11 @@ export function createPauseWaits(deps: {
               if (pause?.state !== 'open') return { kind: 'decided', by: pause?.decision?.decidedBy };
               if (isLeft) return { kind: 'left' };
               if (signal.aborted || closing.aborted || clock.now() >= until) return { kind: 'over' };
-              const wake = AbortSignal.any([waiter.bell.signal, signal, closing]);
-              await clock.sleep(Math.min(LOOK_AGAIN_MS, until - clock.now()), wake).then(onWaiting, () => {});
+              const sleepMs = Math.min(LOOK_AGAIN_MS, until - clock.now());
+              await clock.sleep(sleepMs, waiter.bell.signal).then(onWaiting, () => {});
             }
           } finally {
+            signal.removeEventListener('abort', onGone);
             leave();
           }
         },
