@@ -93,7 +93,7 @@ export async function statelessCall(
   url: string,
   key: string,
   params: Record<string, unknown>,
-  { capabilities = FORMS as object, name = ASKER } = {},
+  { capabilities = FORMS as object, name = ASKER, headers = {} as Readonly<Record<string, string>> } = {},
 ): Promise<WireAnswer & { readonly last: Message }> {
   const version = '2026-07-28';
   const answer = await post(
@@ -114,7 +114,7 @@ export async function statelessCall(
     {
       key,
       stream: true,
-      headers: { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
+      headers: { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name, ...headers },
     },
   );
   return { ...answer, last: [answer.body].flat().at(-1) };

@@ -1,8 +1,9 @@
+import { BY_AGENT, CALLED_BY_HEADER, CALLED_BY_META } from '@patchbay/contract/called-by';
 import { createClient } from '@patchbay/contract/client';
 import type { TestNode, TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../doors/platforms.ts';
-import { callTool, post } from '../doors/wire.ts';
+import { callTool, post, rpc } from '../doors/wire.ts';
 import { ASKER, deployAsker, operate, PAID, PAY, waitingConversations } from './asking-agent.ts';
 import { APPROVE, type CallStream, type Message, openSession, REJECT, statelessCall } from './raw-client.ts';
 
@@ -141,6 +142,22 @@ describe.each(platforms)('asking at the agent door of $kind', ({ start }) => {
       const stolen = await post(url, message, { key: agentKey, headers: own.headers });
       const moved = await post(one.agentUrl('demo'), message, { key, headers: own.headers });
       expect([stolen.status, moved.status]).toEqual([404, 404]);
+      await isOpen(conversationId);
+    });
+
+    it('is neither asked of an agent nor answered by one (attack 29)', async () => {
+      const { session, question, conversationId } = await ask();
+      const marks = [
+        { headers: { ...session.headers, [CALLED_BY_HEADER]: BY_AGENT }, meta: {} },
+        { headers: session.headers, meta: { _meta: { [CALLED_BY_META]: BY_AGENT } } },
+      ];
+      for (const { headers, meta } of marks) {
+        const params = { name: ASKER, arguments: PAY, ...meta };
+        const { body } = await rpc(url, 'tools/call', params, { key, headers, stream: true });
+        expect(body).toMatchObject([{ result: { structuredContent: { status: 'PAUSED_FOR_APPROVAL' } } }]);
+      }
+      const answer = { jsonrpc: '2.0', id: question.id, result: APPROVE };
+      expect((await post(url, answer, { key, headers: marks[0]!.headers })).status).toBe(403);
       await isOpen(conversationId);
     });
 
@@ -324,6 +341,14 @@ describe.each(platforms)('asking at the agent door of $kind', ({ start }) => {
       }
       await isOpen(conversationId);
       expect(textOf((await call(good)).last)).toBe(PAID);
+    });
+
+    it('is neither asked of an agent nor answered by one (attack 29)', async () => {
+      const { repeat, conversationId } = await asked();
+      const mark = { headers: { [CALLED_BY_HEADER]: BY_AGENT } };
+      expect((await call({ arguments: PAY }, mark)).last.result).toMatchObject({ resultType: 'complete' });
+      expect((await call(repeat(APPROVE), mark)).status).toBe(403);
+      await isOpen(conversationId);
     });
 
     it('is answered with one text by a client that shows no forms any more', async () => {
