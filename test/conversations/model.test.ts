@@ -66,7 +66,8 @@ function world(script: readonly (readonly AnswerPart[])[]) {
       const record = { server: 'default/files', tool, durationMs: 0, costUsd: 0.25 } as const;
       if (tool === 'remove' && !approval) {
         return {
-          ...{ kind: 'needs-approval', binding: BINDING, reason: 'it may change something' },
+          ...{ kind: 'needs-approval', binding: BINDING, arguments: args, inputSchema: NAMED },
+          reason: 'it may change something',
           record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0, costUsd: undefined },
         };
       }
@@ -171,7 +172,9 @@ describe.each(engines)('an agent with a model on %s', engine => {
     ]);
     const answer = await talk(rig.node('node-1', deps), 'Remove a.');
     expect(answer).toMatchObject({ status: 'PAUSED_FOR_APPROVAL', agentResponse: 'I will remove it.' });
-    expect(answer.message).toContain('files__remove of default/files with {"name":"a"}');
+    expect(answer).toMatchObject({ pauseType: 'TOOL_CALL', tools: ['files__remove'] });
+    expect(answer.message).toContain('before it calls files__remove.');
+    expect(answer.message).not.toContain('"a"');
     expect(sent).toEqual([{ tool: 'read', args: { name: 'a' }, approved: false }]);
     await decide(answer.conversationId, 'APPROVED');
     await rig.node('node-2', deps).continueTurn(answer.conversationId);

@@ -39,6 +39,8 @@ export interface OperationDefinition<
   readonly tierWithout?: { readonly argument: string; readonly tier: Tier };
   /** Listed at the operator door. The rest is for REST and the CLI. */
   readonly tool: boolean;
+  /** Arguments that the operator door does not have. */
+  readonly restOnly?: readonly string[];
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;
@@ -119,6 +121,19 @@ export function publishedInput({ input }: { readonly input: z.ZodObject }): Publ
     published.set(input, schema);
   }
   return schema;
+}
+
+/** The same at the operator door. */
+export function publishedToolInput(
+  definition: Pick<OperationDefinition, 'input' | 'restOnly'>,
+): PublishedInput {
+  const published = publishedInput(definition);
+  const { restOnly = [] } = definition;
+  if (restOnly.length === 0) return published;
+  const properties = Object.fromEntries(
+    Object.entries(published.properties).filter(([name]) => !restOnly.includes(name)),
+  );
+  return { ...published, properties };
 }
 
 /** Annotations of an operation that only reads. */

@@ -1,14 +1,47 @@
 import { z } from 'zod';
 import { DELETES, defineOperation, type Family, READS, RUNS_AGENT, UPDATES } from '../operation.ts';
-import { CONVERSATION_STATES, conversationSnapshotSchema } from './conversation.ts';
+import { CONVERSATION_STATES, conversationSnapshotSchema, PAUSE_TYPES } from './conversation.ts';
 
 const family: Family = {
   name: 'Approvals',
   description: 'Turns that wait for a person: find them, decide, cancel; and take turns back.',
 };
 
-export const PAUSE_TYPES = ['RULE', 'TOOL_CALL'] as const;
 const timeoutPolicy = z.enum(['AUTO_APPROVE', 'AUTO_REJECT', 'ABORT', 'WAIT_INDEFINITELY']);
+
+/** A call of a tool that waits. */
+const pendingToolCall = z.object({
+  callId: z.string().describe('Names it in toolDecisions'),
+  toolName: z.string(),
+  source: z.string().describe('Where the tool comes from, such as mcp or http'),
+  server: z.string(),
+  argumentsRedacted: z
+    .string()
+    .describe('JSON of exactly what is sent, with texts under names of credentials taken out'),
+  argsTruncated: z.boolean().describe('argumentsRedacted is cut; detail full has it whole'),
+  gateReason: z.string(),
+  matchedRule: z.string().optional(),
+});
+
+const MAX_CALLS = 100;
+
+const toolDecisions = z
+  .record(
+    z.string().max(100),
+    z.strictObject({
+      verdict: z
+        .string()
+        .transform(text => text.trim().toUpperCase())
+        .pipe(z.enum(['APPROVED', 'REJECTED'])),
+      note: z.string().max(1024).optional(),
+      amendedArguments: z.record(z.string(), z.unknown()).optional(),
+    }),
+  )
+  .refine(decisions => Object.keys(decisions).length <= MAX_CALLS, `must have at most ${MAX_CALLS} members`)
+  .optional()
+  .describe(
+    'Optional. By callId of get_approval_status: another verdict for this call, a note, and with APPROVED the arguments that are sent in place of those that were asked about. Calls that are not named have the verdict of the whole',
+  );
 
 const conversationId = z.string().describe('Id of the conversation');
 
@@ -56,13 +89,15 @@ export const getApprovalStatus = defineOperation({
   family,
   title: 'Get the approval status of a conversation',
   description:
-    'Whether a conversation waits for an approval, since when and why. Fields about the pause are empty when it does not wait. Give the pauseId to resume_conversation to decide exactly this pause.',
+    'Whether a conversation waits for an approval, since when and why; calls of tools that wait are in pendingToolCalls. Fields about the pause are empty when it does not wait. Give the pauseId to resume_conversation to decide exactly this pause.',
   input: z.object({
     conversationId,
     detail: z
       .enum(['summary', 'full'])
       .default('summary')
-      .describe('Optional. full adds what the conversation holds; default: summary'),
+      .describe(
+        'Optional. full adds what the conversation holds, and all of long arguments; default: summary',
+      ),
   }),
   output: z.object({
     conversationId: z.string(),
@@ -73,6 +108,7 @@ export const getApprovalStatus = defineOperation({
     pauseReason: z.string(),
     timeoutPolicy: z.union([timeoutPolicy, z.literal('')]),
     approvalTimeout: z.string(),
+    pendingToolCalls: z.array(pendingToolCall).optional(),
     conversation: conversationSnapshotSchema.optional(),
   }),
   errors: ['not_found', 'forbidden'],
@@ -89,7 +125,7 @@ export const resumeConversation = defineOperation({
   family,
   title: 'Approve or reject',
   description:
-    'Decides what a conversation waits for. APPROVED lets its turn go on, REJECTED skips the rest of it and says the note. The turn goes on by itself: read the conversation for its answer.',
+    'Decides what a conversation waits for. APPROVED lets its turn go on; REJECTED skips the rest of it and says the note, or where calls of tools wait has the model told so. The verdict is for all calls that wait, once, and exactly as get_approval_status shows them. The turn goes on by itself: read the conversation for its answer.',
   input: z.object({
     conversationId,
     verdict: z.string().describe('APPROVED or REJECTED'),
@@ -104,7 +140,9 @@ export const resumeConversation = defineOperation({
       .describe(
         'Optional. The pause that is meant, from get_approval_status: another one is then not decided. If omitted, whatever the conversation waits for',
       ),
+    toolDecisions,
   }),
+  restOnly: ['toolDecisions'],
   output: z.object({
     status: z.literal('RESUMED'),
     conversationId: z.string(),

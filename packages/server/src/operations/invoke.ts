@@ -1,5 +1,5 @@
 import { OLD_NAMES_OF_PRODUCTION } from '@patchbay/contract/environments';
-import { type PublishedArgument, publishedInput } from '@patchbay/contract/operation';
+import { type PublishedArgument, publishedInput, publishedToolInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contract/operations';
 import { opensTier, TIERS, type Tier } from '@patchbay/contract/roles';
 import type { z } from 'zod';
@@ -54,7 +54,7 @@ export function createOperations(
     admits,
     async invoke(definition, args, call) {
       try {
-        const input = admittedArguments(definition, args, call.principal);
+        const input = admittedArguments(definition, args, call);
         const output = await run(definition, input, call);
         await notes.done(definition, input, output, call.principal);
         return output;
@@ -71,10 +71,10 @@ export function createOperations(
 function admittedArguments(
   definition: Operation,
   args: Record<string, unknown>,
-  principal: Principal,
+  { principal, door }: OperationCall,
 ): Record<string, unknown> {
   requireTier(definition.name, definition.tier, principal);
-  const input = parseArguments(definition, args);
+  const input = parseArguments(definition, args, door);
   const { tierWithout } = definition;
   if (tierWithout && input[tierWithout.argument] === undefined) {
     requireTier(`${definition.name} without ${tierWithout.argument}`, tierWithout.tier, principal);
@@ -94,8 +94,10 @@ function requireTier(what: string, tier: Tier, { roles }: Principal): void {
 export function parseArguments(
   definition: Operation,
   args: Record<string, unknown>,
+  door: OperationCall['door'] = 'rest',
 ): Record<string, unknown> {
-  const { properties, required } = publishedInput(definition);
+  const { properties, required } =
+    door === 'mcp' ? publishedToolInput(definition) : publishedInput(definition);
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args)) {
     if (!Object.hasOwn(properties, name))

@@ -193,7 +193,9 @@ export interface Schema {
     decided_at: number | null;
     /** JSON of what is asked, besides the reason. */
     request: string | null;
-    /** JSON of what was decided, besides the verdict. */
+    /** JSON of what is done when it is approved, as it was when it was asked: nobody sees it as it stands here. Gone once it is decided. */
+    frozen: string | null;
+    /** JSON of what was decided, besides the verdict; without what is to be kept no longer than the turn. */
     answer: string | null;
   };
   /** A row for each task, from before there were chains; nothing is added. */

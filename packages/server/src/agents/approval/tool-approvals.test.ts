@@ -38,6 +38,7 @@ describe('the tools of an agent that wait for a person', () => {
     expect(agent.judge(tool('delete_x'))).toEqual({
       verdict: 'ask',
       reason: '"delete_*" in its toolApprovals asks for that',
+      rule: 'delete_*',
     });
   });
 

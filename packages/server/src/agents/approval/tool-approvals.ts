@@ -76,7 +76,8 @@ function effective(
   function asked(tool: JudgedTool): Judgement {
     const line = exempt.some(pattern => pattern.fitsExposed(tool)) ? undefined : mostPrecise(required, tool);
     if (!line) return { verdict: 'allow', reason: '' };
-    return { verdict: 'ask', reason: `"${line.pattern.text}" in its toolApprovals asks for that` };
+    const { text } = line.pattern;
+    return { verdict: 'ask', reason: `"${text}" in its toolApprovals asks for that`, rule: text };
   }
 
   return {

@@ -2,6 +2,7 @@ import type { Audit } from '../../records/audit/audit.ts';
 import type { Db } from '../../store/store.ts';
 import { findConversation } from '../../store/tables/conversations.ts';
 import type { Decision, Pause, PauseState } from '../../store/tables/pauses.ts';
+import { callsIn, type ToolCallsAnswer } from './tool-calls.ts';
 
 const CANCELLED = 'CANCELLED';
 
@@ -11,8 +12,9 @@ export async function noteDecision(
   audit: Pick<Audit, 'append'>,
   pause: Pause,
   state: PauseState,
-  { verdict, note, decidedBy, decidedAt }: Decision,
+  decision: Decision,
 ): Promise<void> {
+  const { verdict, note, decidedBy, decidedAt } = decision;
   const { conversationId, agentId, userId } = pause;
   const { agentVersion, environment, stepCount } = (await findConversation(db, conversationId))!;
   await audit.append(db, { conversationId, agentId, agentVersion, userId, environment }, [
@@ -29,9 +31,24 @@ export async function noteDecision(
         decidedBy,
         automated: state === 'expired',
         ...(note !== undefined && { note }),
+        ...callsOf(pause, decision),
       },
       actions: [],
       createdAt: decidedAt,
     },
   ]);
+}
+
+/** What was decided about each call, without what it is called with. */
+function callsOf(pause: Pause, { verdict, note, answer }: Decision): object {
+  const { toolDecisions = {} } = (answer ?? {}) as ToolCallsAnswer;
+  const calls = callsIn(pause).map(({ callId, toolName, server }) => {
+    const own = toolDecisions[callId] ?? { verdict, note };
+    return {
+      ...{ callId, toolName, server, verdict: own.verdict ?? CANCELLED },
+      ...(own.note !== undefined && { note: own.note }),
+      ...('amendedArguments' in own && own.amendedArguments && { amended: true }),
+    };
+  });
+  return calls.length > 0 ? { calls } : {};
 }

@@ -30,6 +30,7 @@ import { conversationForbidden, conversationNotFound } from '../conversation/con
 import { shownState } from '../conversation/snapshot.ts';
 import { BY_TIMEOUT, CONTINUE_TURN } from './jobs.ts';
 import { noteDecision } from './note-decision.ts';
+import { type CallDecision, readToolDecisions } from './tool-calls.ts';
 
 /** The state of a conversation, and what it waits for if it does. */
 export interface ApprovalStatus {
@@ -54,7 +55,7 @@ export interface Pauses {
   status(principal: Principal, conversationId: string): Promise<ApprovalStatus>;
   /**
    * Decides an open pause; the turn then goes on, on whichever node is free. Of several at once the first counts. Rejects with
-   * `pause_changed` when `pauseId` is not the pause there is, and `wrong_state` when there is none.
+   * `pause_changed` when `pauseId` is not the pause there is, `wrong_state` when there is none, and `invalid` as `readToolDecisions` throws.
    */
   decide(
     decider: Decider,
@@ -65,6 +66,8 @@ export interface Pauses {
       readonly pauseId?: string | undefined;
       /** Somebody waits for the turn and goes on with it at once, so that its answer streams; else it goes on by itself a little later. */
       readonly awaited?: boolean | undefined;
+      /** By call of a TOOL_CALL pause; the verdict counts for the others. */
+      readonly toolDecisions?: Readonly<Record<string, CallDecision>> | undefined;
     },
   ): Promise<void>;
   /**
@@ -147,14 +150,16 @@ export function createPauses(deps: {
       return { conversation, state: shownState(conversation), pause };
     },
 
-    async decide({ principal, decidedBy }, { conversationId, verdict, note, pauseId, awaited }) {
+    async decide({ principal, decidedBy }, decided) {
+      const { conversationId, verdict, note, pauseId, awaited, toolDecisions } = decided;
       const delayMs = awaited ? WAITER_FIRST_MS : 0;
       await store.commit(async db => {
         const conversation = await findToDecide(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
         if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
         if (!pause) throw nothingWaits(shownState(conversation));
-        const made = { verdict, note, decidedBy };
+        const answer = readToolDecisions(pause, { verdict, pauseId, toolDecisions });
+        const made = { verdict, note, decidedBy, ...(answer && { answer }) };
         if (!(await close(db, pause, 'answered', made, delayMs))) throw pauseChanged();
       });
       onEnd?.(surfaceOf(decidedBy), verdict);

@@ -159,6 +159,8 @@ export interface PauseRequest {
   readonly approvalTimeout: string;
   /** What is asked, as plain JSON: its kind says what it holds. */
   readonly request: unknown;
+  /** What is done when it is approved, as plain JSON, for whoever shows it; until it is decided. */
+  readonly frozen: unknown;
 }
 
 /** An agent that says it has a skill. */
@@ -182,9 +184,10 @@ export interface StepTools {
   recorded<T>(run: () => Promise<T>): Promise<T>;
   /**
    * What a person has decided, the same whenever the turn runs again. While nobody has decided, rejects with `Parked`, which the step
-   * lets through: the turn waits, and the step runs again from its beginning. Only for a step that `acts`.
+   * lets through: the turn waits, and the step runs again from its beginning. `about` is a digest of exactly what is asked: an answer counts for
+   * that and for nothing else. Only for a step that `acts`.
    */
-  ask(question: PauseRequest): Promise<Decision>;
+  ask(about: string, question: () => Promise<PauseRequest>): Promise<Decision>;
   /** One request to a language model. */
   readonly model: CallModel;
   /** Gives whoever listens a piece of a bubble that is being written; `index` is 0 for the first bubble of the answer. */

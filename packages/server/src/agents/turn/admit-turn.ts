@@ -23,7 +23,8 @@ import {
   type KeyClaim,
   type KeyOfCall,
 } from '../../store/tables/idempotency-keys.ts';
-import type { Decision } from '../../store/tables/pauses.ts';
+import { type Decision, findOpenPause } from '../../store/tables/pauses.ts';
+import { waitsFor } from '../pause/tool-calls.ts';
 import type { Attachment } from '../step/step.ts';
 import { followingVersion, latestVersion } from './agent-situations.ts';
 import type { TurnCheckpoint } from './checkpoint.ts';
@@ -246,7 +247,10 @@ async function claimTarget(
 
   const seen = target.conversation;
   if (seen.leased || seen.state === 'IN_PROGRESS') return refused(busy(seen.id));
-  if (seen.state === 'AWAITING_HUMAN') return refused(paused(seen.id, agentId));
+  if (seen.state === 'AWAITING_HUMAN') {
+    const pause = await findOpenPause(db, seen.id);
+    return refused(pause ? paused(seen.id, agentId, waitsFor(pause)) : busy(seen.id));
+  }
   if (seen.state !== 'READY' && seen.state !== 'ERROR') return refused(notActive(seen.id, seen.state));
   if (!(await claimConversation(db, { seen, agentVersion, holder: nodeId, leaseMs: LEASE_MS })))
     return refused(busy(seen.id));

@@ -1,10 +1,9 @@
 import type { OutputItem, StepDatum } from '@patchbay/contract/operations/conversation';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
-import type { EffectPlace } from '../../store/tables/effects.ts';
 import type { KeyOfCall } from '../../store/tables/idempotency-keys.ts';
 import type { Attachment, Counters, PastStep, QuickReply, Settled } from '../step/step.ts';
-import type { JournaledAnswer } from './journal.ts';
+import type { AskedPlace, JournaledAnswer } from './journal.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createTurnMemory, type RunningMemory } from './turn-memory.ts';
 
@@ -36,7 +35,7 @@ export interface TurnCheckpoint {
   /** What the turn waits for. */
   readonly pauseId?: string;
   /** Where a step has asked for it; a rule asks between two steps. */
-  readonly waitsAt?: EffectPlace;
+  readonly waitsAt?: AskedPlace;
   /** What people have decided in this turn before. */
   readonly answers?: readonly JournaledAnswer[];
   /** The turn has waited: its call is answered, and its step is shown to readers as far as it went. */

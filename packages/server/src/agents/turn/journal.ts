@@ -1,3 +1,4 @@
+import { Fault } from '../../kernel/errors.ts';
 import type { Db, Store } from '../../store/store.ts';
 import type { ConversationLease } from '../../store/tables/conversations.ts';
 import {
@@ -24,7 +25,7 @@ export interface Journal {
   /** See `StepTools.recorded`. It is written down with the next intent or pause. */
   recorded<T>(run: () => Promise<T>): Promise<T>;
   /** See `StepTools.ask`. */
-  ask(question: PauseRequest): Promise<Decision>;
+  ask(about: string, question: () => Promise<PauseRequest>): Promise<Decision>;
   /** Writes down what was found out and is not written yet, in the unit that stores a turn that waits. */
   writeRecorded(db: Db): Promise<void>;
   /** What people have decided in this turn so far. */
@@ -43,19 +44,25 @@ export interface Journal {
   readonly unfinished: readonly string[];
 }
 
-/** What a person decided, at the place where it was asked. */
-export interface JournaledAnswer {
+/** Where in a turn a person was asked, and about what. */
+export interface AskedPlace {
   readonly place: EffectPlace;
+  /** See `StepTools.ask`. */
+  readonly about: string;
+}
+
+/** What a person decided, at the place where it was asked. */
+export interface JournaledAnswer extends AskedPlace {
   readonly decision: Decision;
 }
 
 /** A turn waits for a person: its step cannot go on, and runs again when there is an answer. */
 export class Parked extends Error {
-  readonly place: EffectPlace;
+  readonly asked: AskedPlace;
   readonly question: PauseRequest;
-  constructor(place: EffectPlace, question: PauseRequest) {
+  constructor(asked: AskedPlace, question: PauseRequest) {
     super('The turn waits for a person');
-    this.place = place;
+    this.asked = asked;
     this.question = question;
   }
 }
@@ -151,16 +158,22 @@ export function createJournal(deps: {
     async recorded<T>(run: () => Promise<T>): Promise<T> {
       const place = { ...task, number: next++ };
       const before = known.get(keyOf(place));
+      if (before && before.what !== '') {
+        throw new Fault('journal_mismatch', 'A turn that goes on does something else than it did before', {
+          data: { conversationId: lease.conversationId, ...place },
+        });
+      }
       if (before?.outcome) return before.outcome.value as T;
       const value = await run();
       unwritten = [...unwritten, { place, value }];
       return value;
     },
 
-    async ask(question) {
+    async ask(about, question) {
       const place = { ...task, number: next++ };
-      const answer = answers.find(one => keyOf(one.place) === keyOf(place));
-      if (!answer) throw new Parked(place, question);
+      // Another question in its place has not been answered: nobody has seen it.
+      const answer = answers.find(one => keyOf(one.place) === keyOf(place) && one.about === about);
+      if (!answer) throw new Parked({ place, about }, await question());
       return answer.decision;
     },
 

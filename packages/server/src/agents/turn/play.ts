@@ -167,7 +167,12 @@ export class Play {
     const { running } = this;
     if (!running) return;
     this.failure = { task: { taskId: CUT_OFF_TASK, message: error.message }, cause: error };
-    this.paused = undefined;
+    if (this.paused) {
+      // It is over and waits no longer: its step is stored as that of a turn that was cut off.
+      this.steps.pop();
+      this.past.shift();
+      this.paused = undefined;
+    }
     if (this.steps.at(-1)?.index !== running.index) this.finish(running);
   }
 
@@ -234,10 +239,10 @@ export class Play {
       const pause = newRulePause({ ...turn, config: this.agent!.hitl });
       return { pause, checkpoint: waitingCheckpoint(this.checkpointAt(running, waits.next), pause) };
     }
-    const { place, question } = waits.parked;
+    const { asked, question } = waits.parked;
     const pause = newQuestionPause(turn, question);
     const before = JSON.parse(this.entered!) as TurnCheckpoint;
-    return { pause, checkpoint: waitingCheckpoint({ ...before, waitsAt: place }, pause) };
+    return { pause, checkpoint: waitingCheckpoint({ ...before, waitsAt: asked }, pause) };
   }
 
   private finish({ index, memory, before }: Running): void {

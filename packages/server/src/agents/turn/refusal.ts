@@ -4,6 +4,7 @@ import type { ConversationState } from '@patchbay/contract/operations/conversati
 import { PlatformError } from '../../kernel/errors.ts';
 import { conversationForbidden, conversationNotFound } from '../conversation/conversation-errors.ts';
 import { agentNotFound } from '../deployment/agent-not-found.ts';
+import type { WaitsFor } from '../pause/tool-calls.ts';
 
 /** Why a turn was not admitted. Nothing was changed. */
 export type TurnRefusal =
@@ -19,6 +20,8 @@ export type TurnRefusal =
       readonly conversationId: string;
       readonly agentId: string;
       readonly message: string;
+      /** What it waits for. */
+      readonly waitsFor: WaitsFor;
     }
   /** `why` is for us: a caller who may not know is told one thing for all three. */
   | { readonly reason: 'unknown_conversation'; readonly why: 'missing' | 'foreign' | 'other_agent' }
@@ -55,13 +58,12 @@ export function notActive(conversationId: string, state: ConversationState): Tur
   };
 }
 
-export function paused(conversationId: string, agentId: string): TurnRefusal {
+export function paused(conversationId: string, agentId: string, waitsFor: WaitsFor): TurnRefusal {
+  const { tools } = waitsFor;
+  const what = tools ? ` of ${tools.join(', ')}` : '';
   return {
-    reason: 'paused',
-    conversationId,
-    agentId,
-    message:
-      'The conversation waits for an approval. This message was not processed; send it again when the approval is decided.',
+    ...{ reason: 'paused', conversationId, agentId, waitsFor },
+    message: `The conversation waits for an approval${what}. This message was not processed; send it again when the approval is decided.`,
   };
 }
 

@@ -6,6 +6,7 @@ import { insertConversationFiles } from '../../store/tables/conversation-files.t
 import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
 import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
+import { forgetAnswers } from '../../store/tables/pauses.ts';
 import { deleteCheckpoint, isTurnCancelled, uncountTakeUp } from '../../store/tables/turn-checkpoints.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { openPause } from '../pause/open-pause.ts';
@@ -111,7 +112,7 @@ function answersOf(resumed: ResumedTurn | undefined): readonly JournaledAnswer[]
   if (!resumed) return [];
   const { checkpoint, decision } = resumed;
   const { answers = [], waitsAt } = checkpoint;
-  return decision && waitsAt ? [...answers, { place: waitsAt, decision }] : answers;
+  return decision && waitsAt ? [...answers, { ...waitsAt, decision }] : answers;
 }
 
 /** The turn was committed with a step that failed. */
@@ -155,7 +156,9 @@ async function giveUp(
         )
       : thrown;
   }
-  if (play.isComplete) {
+  const isOver =
+    play.paused !== undefined && (await isTurnCancelled(deps.store.db, claim.lease.conversationId));
+  if (play.isComplete && !isOver) {
     // What the agent did is done and what it says is known: only the saying of it was cut short.
     await commitTurn(deps, claim, journal, play);
     return new PlatformError(thrown.kind, `${WHY[thrown.kind]} Its answer is stored in the conversation.`, {
@@ -302,9 +305,12 @@ async function commitTurn(
     await insertAuditRecords(db, audit.records);
     if (!paused) forgotten = await play.storeLongTerm(db);
     if (paused) {
+      // Whoever cancelled it was told that it ends.
+      if (await isTurnCancelled(db, conversationId)) throw new PlatformError('cancelled', WHY.cancelled);
       await journal.writeRecorded(db);
       await openPause(db, paused.pause, paused.checkpoint);
     } else if (claim.resumed || journal.hasActed) await deleteCheckpoint(db, conversationId);
+    if (!paused && journal.answers.length > 0) await forgetAnswers(db, conversationId);
     await tellStored(db, answer);
     if (!key) return;
     if (failure && !journal.hasActed) await freeIdempotencyKey(db, key, lease);

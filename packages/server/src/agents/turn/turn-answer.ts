@@ -4,7 +4,7 @@ import type { ConversationState, TalkResult } from '@patchbay/contract/operation
 import type { ConversationStep } from '../../store/tables/conversation-steps.ts';
 import { toSnapshot } from '../conversation/snapshot.ts';
 import { textsOf } from '../conversation/texts.ts';
-import { pendingMessageOf } from '../pause/tool-calls.ts';
+import { pendingMessageOf, waitsFor } from '../pause/tool-calls.ts';
 
 /** What a finished turn answers (platform.md 2.2, conversation response object). */
 export type TurnAnswer = TalkResult & {
@@ -45,9 +45,10 @@ export function toTurnAnswer(
 
 function pausedStatus(
   pause: Parameters<typeof pendingMessageOf>[0],
-): Pick<TalkResult, 'status' | 'suggestNextTool' | 'message'> {
+): Pick<TalkResult, 'status' | 'suggestNextTool' | 'message' | 'pauseType' | 'tools'> {
   return {
     status: 'PAUSED_FOR_APPROVAL',
+    ...waitsFor(pause),
     suggestNextTool: 'resume_conversation',
     message: pendingMessageOf(pause),
   };

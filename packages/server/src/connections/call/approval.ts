@@ -1,7 +1,7 @@
 import { sha256OfJson } from '../../kernel/digest.ts';
 import { digestOf, snapshotOf } from '../tool/pinned-tools.ts';
 import type { RemoteTool } from '../tool/remote-tool.ts';
-import type { CallInProgress } from './outbound-call.ts';
+import type { CallInProgress, OutboundCall } from './outbound-call.ts';
 import type { ApprovalBinding } from './outcome.ts';
 
 /** What may have changed since, in the words of the refusal. */
@@ -26,6 +26,11 @@ export function bindingOf(
     person: sha256OfJson([call.callFor.userId]),
     policy: sha256OfJson([call.policyVersion ?? null, gated]),
   };
+}
+
+/** The same approval for other arguments, which whoever approved it wrote. */
+export function bindingFor(arguments_: OutboundCall['arguments'], binding: ApprovalBinding): ApprovalBinding {
+  return { ...binding, arguments: sha256OfJson(arguments_) };
 }
 
 /** What is no longer as it was approved, in words; empty when nothing is. */

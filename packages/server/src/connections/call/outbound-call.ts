@@ -16,6 +16,8 @@ export type Driver = 'rule' | 'model' | 'person';
 export interface Judgement {
   readonly verdict: 'allow' | 'ask' | 'deny';
   readonly reason: string;
+  /** The line that says so, as it is written. */
+  readonly rule?: string | undefined;
 }
 
 /** Asked with the server's own name of the tool, and with what is believed of it. Must answer the same each time. */

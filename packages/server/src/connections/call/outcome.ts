@@ -83,12 +83,25 @@ export interface ApprovalBinding {
   readonly policy: string;
 }
 
+/** Only of a model's call: nothing was sent, and the same call with an approval of this is. Plain JSON, as it is frozen until then. */
+export interface NeedsApproval {
+  readonly kind: 'needs-approval';
+  readonly binding: ApprovalBinding;
+  /** Exactly what is sent when it is approved. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What the tool takes, for whoever would change them. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** A phrase for whoever is asked. */
+  readonly reason: string;
+  /** The line of the agent's own policy that asks, as it is written. */
+  readonly matchedRule?: string | undefined;
+}
+
 /** How a call ends. */
 export type Ended =
   | { readonly kind: 'answered'; readonly result: CallResult }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
-  /** Only a model's: nothing was sent, and the same call with an approval of this is. `reason` is a phrase for whoever is asked. */
-  | { readonly kind: 'needs-approval'; readonly binding: ApprovalBinding; readonly reason: string }
+  | NeedsApproval
   | {
       readonly kind: 'failed';
       readonly failure: FailureKind;

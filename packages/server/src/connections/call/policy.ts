@@ -55,7 +55,14 @@ function decide(state: CallInProgress, listed: ListedTool, now: number): Ended |
   if (call.driver === 'rule') return asks.length === 0 ? undefined : ruleRefused(call.tool, asks, gate);
   if (call.approval) return refusedApproval(state, listed, now);
   if (asks.length === 0) return undefined;
-  return { kind: 'needs-approval', binding: bindingOf(state, tool, gated), reason: asks.join('; ') };
+  return {
+    kind: 'needs-approval',
+    binding: bindingOf(state, tool, gated),
+    arguments: state.arguments,
+    inputSchema: tool.inputSchema,
+    reason: asks.join('; '),
+    ...(judged?.verdict === 'ask' && judged.rule !== undefined && { matchedRule: judged.rule }),
+  };
 }
 
 function ruleRefused(tool: string, asks: readonly string[], gate: string | undefined): Ended {

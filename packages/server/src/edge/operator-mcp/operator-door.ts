@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { publishedInput } from '@patchbay/contract/operation';
+import { publishedToolInput } from '@patchbay/contract/operation';
 import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { z } from 'zod';
 import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
@@ -79,7 +79,7 @@ function toTool(definition: Operation): Tool {
     name: definition.name,
     title: definition.title,
     description: definition.description,
-    inputSchema: publishedInput(definition) as unknown as Tool['inputSchema'],
+    inputSchema: publishedToolInput(definition) as unknown as Tool['inputSchema'],
     outputSchema: outputSchema as Tool['outputSchema'],
     annotations: { title: definition.title, ...definition.annotations },
   };

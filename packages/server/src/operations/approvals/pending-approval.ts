@@ -14,6 +14,6 @@ export function toPendingApproval(pause: Pause): PendingApproval {
     pauseId: id,
     pauseReason: reason,
     pauseType: kind,
-    ...(kind === 'TOOL_CALL' && { toolNames: [...toolNamesIn(pause)] }),
+    ...(kind === 'TOOL_CALL' && { toolNames: toolNamesIn(pause) }),
   };
 }

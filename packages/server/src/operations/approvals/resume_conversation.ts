@@ -7,13 +7,13 @@ export function resumeConversation(
   pauses: Pauses,
   settings: ApprovalSettings,
 ): OperationHandler<'resume_conversation'> {
-  return async ({ conversationId, verdict: text, note, pauseId }, call) => {
+  return async ({ conversationId, verdict: text, note, pauseId, toolDecisions }, call) => {
     const decider = deciderOf(call, settings);
     const verdict = text.trim().toUpperCase();
     if (verdict !== 'APPROVED' && verdict !== 'REJECTED') {
       throw new PlatformError('invalid', 'verdict: must be APPROVED or REJECTED.');
     }
-    await pauses.decide(decider, { conversationId, verdict, note, pauseId });
+    await pauses.decide(decider, { conversationId, verdict, note, pauseId, toolDecisions });
     return { status: 'RESUMED', conversationId, verdict };
   };
 }

@@ -60,7 +60,7 @@ async function resultOf(
         const { conversationId, agentId, message } = refusal;
         return {
           status: 'PAUSED_FOR_APPROVAL',
-          ...{ conversationId, agentId, conversationState: 'AWAITING_HUMAN' },
+          ...{ conversationId, agentId, conversationState: 'AWAITING_HUMAN', ...refusal.waitsFor },
           ...{ suggestNextTool: 'resume_conversation', message },
         };
       }

@@ -6,6 +6,7 @@ export const toolApprovals: Migration = {
   name: 'tool-approvals',
   async up(db, { text }) {
     await sql`alter table pauses add column request ${text}`.execute(db);
+    await sql`alter table pauses add column frozen ${text}`.execute(db);
     await sql`alter table pauses add column answer ${text}`.execute(db);
   },
 };

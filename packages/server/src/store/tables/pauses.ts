@@ -26,6 +26,8 @@ export interface Pause {
   readonly openedAt: number;
   /** What is asked, besides the reason, as plain JSON: its kind says what it holds. */
   readonly request: unknown;
+  /** What is done when it is approved, as it was when it was asked, as plain JSON. Not there in lists, and once it is decided. */
+  readonly frozen?: unknown;
   readonly decision: Decision | undefined;
 }
 
@@ -60,7 +62,8 @@ export async function insertPause(db: Db, pause: NewPause): Promise<void> {
       note: null,
       decided_by: null,
       decided_at: null,
-      request: pause.request === undefined ? null : JSON.stringify(pause.request),
+      request: jsonOf(pause.request),
+      frozen: jsonOf(pause.frozen),
       answer: null,
     })
     .execute();
@@ -102,7 +105,8 @@ export async function closePause(
       note: decision.note ?? null,
       decided_by: decision.decidedBy,
       decided_at: decision.decidedAt,
-      answer: decision.answer === undefined ? null : JSON.stringify(decision.answer),
+      answer: jsonOf(decision.answer),
+      frozen: null,
     })
     .where('id', '=', id)
     .where('state', '=', 'open' satisfies PauseState)
@@ -130,7 +134,7 @@ export async function listOpenPauses(
   const { scope, limit } = options;
   const rows = await db
     .selectFrom('pauses')
-    .selectAll()
+    .select(LISTED)
     .where(isOpen)
     .$if(scope.kind === 'owned', query =>
       query.where('user_id', '=', scope.kind === 'owned' ? scope.ownerId : ''),
@@ -142,7 +146,28 @@ export async function listOpenPauses(
   return rows.map(toPause);
 }
 
-function toPause(row: Schema['pauses']): Pause {
+/** Without what may be long. */
+const LISTED = [
+  ...(['id', 'kind', 'conversation_id', 'agent_id', 'user_id', 'state', 'reason'] as const),
+  ...(['timeout_policy', 'approval_timeout', 'opened_at', 'request'] as const),
+  ...(['verdict', 'note', 'decided_by', 'decided_at', 'answer'] as const),
+] as const;
+
+/** What people have written for the rest of a turn, which has ended: it may hold secrets. */
+export async function forgetAnswers(db: Db, conversationId: string): Promise<void> {
+  await db
+    .updateTable('pauses')
+    .set({ answer: null })
+    .where('conversation_id', '=', conversationId)
+    .where('answer', 'is not', null)
+    .execute();
+}
+
+function jsonOf(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function toPause(row: Omit<Schema['pauses'], 'frozen'> & Partial<Pick<Schema['pauses'], 'frozen'>>): Pause {
   return {
     id: row.id,
     kind: row.kind as PauseKind,
@@ -155,6 +180,7 @@ function toPause(row: Schema['pauses']): Pause {
     approvalTimeout: row.approval_timeout,
     openedAt: row.opened_at,
     request: row.request === null ? undefined : (JSON.parse(row.request) as unknown),
+    ...(row.frozen && { frozen: JSON.parse(row.frozen) as unknown }),
     decision:
       row.decided_by === null
         ? undefined

@@ -1,40 +1,21 @@
 import type { CallOutcome } from '../../../../connections/call/outcome.ts';
-import { canonicalJson, isObject, parseJson } from '../../../../kernel/json.ts';
-import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
-import type { NamedTool } from '../../../approval/tool-pattern.ts';
+import { isObject, parseJson } from '../../../../kernel/json.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
-import { BY_TIMEOUT } from '../../../pause/jobs.ts';
-import {
-  describeToolCalls,
-  type ToolCallsAnswer,
-  toolCallsRequest,
-  type WaitingCall,
-} from '../../../pause/tool-calls.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
-import type { Approval, Toolbox } from './callable-tool.ts';
+import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
+import type { Approval } from './callable-tool.ts';
 import { failure, type Reply, type ReplyTerms, replyOf } from './reply.ts';
 
 export type ModelCall = Extract<AnswerPart, { type: 'tool-call' }>;
 
-/** How long what a person has approved may be sent. */
-const APPROVED_FOR_MS = 3_600_000;
-
 /** What the calls of a turn share. */
-export interface CallsTurn {
+export interface CallsTurn extends AskingTurn {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
-  readonly toolbox: Toolbox;
-  readonly approvals: ToolApprovals;
   readonly replies: ReplyTerms;
   /** Of the task, for what is remembered. */
   readonly taskId: string;
-  /** Calls that a person has refused in this turn, by name and arguments: nobody is asked about them again. */
-  readonly refused: Map<string, Reply>;
-  /** How often this turn has waited for a person. */
-  waits: number;
-  /** How often nobody came, and the clock approved. */
-  autoApprovals: number;
 }
 
 /** A call with its arguments read, and where it stands in its turn. */
@@ -43,8 +24,15 @@ interface ReadCall extends ModelCall {
   readonly place: string;
 }
 
-type Made = CallOutcome | { readonly kind: 'told'; readonly reply: Reply };
-type Asked = Extract<CallOutcome, { kind: 'needs-approval' }>;
+type Told = { readonly kind: 'told'; readonly reply: Reply };
+type Made = CallOutcome | Told;
+type Asked = GatedCall['outcome'];
+
+/** What a call came to in the end. */
+interface Ended {
+  readonly made: Exclude<Made, Asked>;
+  readonly remark?: string | undefined;
+}
 
 /**
  * Makes the calls of one answer of a model, all at once, each once whatever happens to this node (see `StepTools.effect`). Those that a
@@ -59,17 +47,15 @@ export async function makeCalls(
   const read = calls.map(
     (call, index): ReadCall => ({ ...call, args: argumentsOf(call), place: `${round}.${index}` }),
   );
-  const made = await Promise.all(read.map(call => makeOne(call, undefined, turn)));
-  const waiting = read.flatMap((call, index) => {
+  const made = await Promise.all(read.map(call => makeOne(call, call.args, undefined, turn)));
+  const gated = read.flatMap((call, index): GatedCall[] => {
     const outcome = made[index]!;
-    return outcome.kind === 'needs-approval' && !turn.refused.has(keyOf(call)) ? [{ call, outcome }] : [];
+    return outcome.kind === 'needs-approval' ? [{ callId: call.place, name: call.name, outcome }] : [];
   });
-  const decided = waiting.length === 0 ? new Map<string, Made>() : await askAndMake(waiting, turn);
+  const decided = gated.length === 0 ? new Map<string, Ended>() : await makeApproved(read, gated, turn);
   return read.map((call, index) => {
-    const outcome = decided.get(call.place) ?? made[index]!;
-    const reply =
-      outcome.kind === 'needs-approval' ? turn.refused.get(keyOf(call))! : replyFor(call, outcome, turn);
-    return { callId: call.callId, name: call.name, ...reply };
+    const ended = decided.get(call.place) ?? { made: made[index]! as Exclude<Made, Asked> };
+    return { callId: call.callId, name: call.name, ...replyFor(call, ended, turn) };
   });
 }
 
@@ -80,12 +66,29 @@ function argumentsOf({ input }: ModelCall): ReadCall['args'] {
   return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
-function keyOf({ name, args }: ReadCall): string {
-  return `${name} ${canonicalJson(args)}`;
+async function makeApproved(
+  calls: readonly ReadCall[],
+  gated: readonly GatedCall[],
+  turn: CallsTurn,
+): Promise<ReadonlyMap<string, Ended>> {
+  const become = await askAbout(gated, turn);
+  const ended = calls.map(async (call): Promise<[string, Ended][]> => {
+    const decided = become.get(call.place);
+    if (!decided) return [];
+    if (decided.kind === 'refused') return [[call.place, { made: { kind: 'told', reply: decided.reply } }]];
+    const made = await makeOne(call, decided.args, decided.approval, turn);
+    // The table of calls asks nobody about what was approved: it is sent, or refused.
+    return [[call.place, { made: made as Exclude<Made, Asked>, remark: decided.remark }]];
+  });
+  return new Map((await Promise.all(ended)).flat());
 }
 
-async function makeOne(call: ReadCall, approval: Approval | undefined, turn: CallsTurn): Promise<Made> {
-  const { args, name } = call;
+async function makeOne(
+  { name }: ReadCall,
+  args: ReadCall['args'],
+  approval: Approval | undefined,
+  turn: CallsTurn,
+): Promise<Made> {
   if (!args) {
     return {
       kind: 'told',
@@ -116,64 +119,9 @@ function whatFor(name: string, approval: unknown): string {
   return approval === undefined ? `the tool "${name}"` : `the approved call of the tool "${name}"`;
 }
 
-async function askAndMake(
-  waiting: readonly { readonly call: ReadCall; readonly outcome: Asked }[],
-  turn: CallsTurn,
-): Promise<ReadonlyMap<string, Made>> {
-  const { tools, toolbox, approvals } = turn;
-  turn.waits += 1;
-  if (turn.waits > approvals.maxPausesPerTurn) {
-    const reply = failure(
-      'hitl_pause_cap',
-      `a person was asked ${approvals.maxPausesPerTurn} times in this turn already; nothing was called. Answer with what you know.`,
-    );
-    return new Map(waiting.map(({ call }) => [call.place, { kind: 'told', reply }]));
-  }
-  const shown: WaitingCall[] = [];
-  const named: NamedTool[] = [];
-  for (const { call, outcome } of waiting) {
-    const tool = await toolbox.find(call.name);
-    if (tool) named.push(tool.named);
-    shown.push({
-      callId: call.place,
-      toolName: call.name,
-      server: tool?.server ?? '',
-      args: call.args!,
-      reason: outcome.reason,
-    });
-  }
-  const { timeoutPolicy, approvalTimeout, reason, message } = approvals.pauseTermsFor(
-    named,
-    turn.autoApprovals,
-  );
-  const request = toolCallsRequest(shown, { message, reason });
-  const decision = await tools.ask({
-    ...{ kind: 'TOOL_CALL', timeoutPolicy, approvalTimeout, request },
-    reason: [reason, describeToolCalls(request)].filter(text => text !== undefined).join(' '),
-  });
-  if (decision.decidedBy === BY_TIMEOUT && decision.verdict === 'APPROVED') turn.autoApprovals += 1;
-  const { toolDecisions = {} } = (decision.answer ?? {}) as ToolCallsAnswer;
-  const made = await Promise.all(
-    waiting.map(async ({ call, outcome }): Promise<[string, Made]> => {
-      const { verdict, note } = toolDecisions[call.place] ?? decision;
-      if (verdict === 'APPROVED') {
-        const approval = { ...outcome.binding, expiresAt: decision.decidedAt + APPROVED_FOR_MS };
-        return [call.place, await makeOne(call, approval, turn)];
-      }
-      const reply = failure(
-        'REJECTED',
-        `a person said no${note ? `: ${note}` : ''}; do not call it again like this`,
-      );
-      turn.refused.set(keyOf(call), reply);
-      return [call.place, { kind: 'told', reply }];
-    }),
-  );
-  return new Map(made);
-}
-
 function replyFor(
   call: ReadCall,
-  made: Exclude<Made, Asked>,
+  { made, remark }: Ended,
   { memory, replies, taskId, tools }: CallsTurn,
 ): Reply {
   if (made.kind === 'told') return made.reply;
@@ -181,7 +129,7 @@ function replyFor(
   const { server, tool } = made.record;
   const reply = replyOf(made, { name: call.name, server, tool }, replies, call.place);
   tools.budget.work(reply.text.length / CHARACTERS_A_STEP);
-  return reply;
+  return remark === undefined ? reply : { ...reply, text: `${remark}\n${reply.text}` };
 }
 
 /** What keeping an answer costs. */
