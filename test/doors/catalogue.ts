@@ -1,6 +1,6 @@
 /** What the talking tools answer: a reply, or why there is none. */
 const TALK_RESULT =
-  'conversationId? agentId? environment? agentResponse? agentResponseParts? quickReplies? actions? conversationState? response? status? +suggestNextTool? message?';
+  'conversationId? agentId? environment? agentResponse? agentResponseParts? quickReplies? actions? conversationState? response? status? pauseType? tools? +suggestNextTool? message?';
 
 /**
  * The tools of the operator door as they are documented (platform.md 2.2 to 2.5, 2.9, 2.13), kept as data and in words of its own,
@@ -150,7 +150,7 @@ export const CATALOGUE: Readonly<Record<string, CataloguedTool>> = {
     tier: 'hitl',
     arguments: 'conversationId detail=summary',
     result:
-      'conversationId state pauseType pausedAt +pauseId pauseReason timeoutPolicy approvalTimeout +conversation?',
+      'conversationId state pauseType pausedAt +pauseId pauseReason timeoutPolicy approvalTimeout +pendingToolCalls? +conversation?',
   },
   resume_conversation: {
     tier: 'hitl',

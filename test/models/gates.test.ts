@@ -81,7 +81,8 @@ describe('The calls of a model', () => {
     const { conversationId, answer } = await ask(calls, { toolPolicy });
     expect(answer).toMatchObject({
       status: 'PAUSED_FOR_APPROVAL',
-      message: expect.stringContaining('call shop__writes of default/shop'),
+      ...{ pauseType: 'TOOL_CALL', tools: ['shop__writes'] },
+      message: expect.stringContaining('before it calls shop__writes.'),
     });
     const executions = () => Object.values(calls).map(mark => server.executions(mark));
     expect(executions()).toEqual([0, 1, 0]);
@@ -104,7 +105,17 @@ describe('The calls of a model', () => {
     const { conversationId, answer } = await ask(calls, more, { toolApprovals });
     expect(answer).toMatchObject({ message: 'Somebody looks at shop__writes, shop__sends.' });
     expect(await rest.call('get_approval_status', { conversationId })).toMatchObject({
-      pauseReason: expect.stringMatching(/^The shop is open\. call shop__writes of .*; call shop__sends of /),
+      pauseReason: 'The shop is open.',
+      pendingToolCalls: [
+        {
+          callId: '0.0',
+          toolName: 'shop__writes',
+          source: 'mcp',
+          server: 'default/shop',
+          matchedRule: 'shop__w*',
+        },
+        { callId: '0.1', toolName: 'shop__sends', matchedRule: 'sends' },
+      ],
     });
     await resume(conversationId, 'REJECTED');
     expect(Object.values(calls).map(mark => server.executions(mark))).toEqual([0, 0, 1]);

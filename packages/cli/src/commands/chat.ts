@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { conversationIn, type NamedAgent, namedAgent } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
+import { type AskPerson, decideInline } from '../inline-approval.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { printable, writeLine } from '../text.ts';
@@ -29,7 +30,7 @@ export function addChat(program: Command, io: Io): void {
     .addHelpText(
       'after',
       `
-Quick replies are offered with numbers: type the number or anything else.
+Quick replies are offered with numbers: type the number or anything else. Calls that a person must approve are shown, and asked about one by one.
 With --json every answer is one line of JSON, which holds the conversationId.
 With --trace the steps of each turn go to stderr: how long each took, what it changed, and for every rule that was looked at
 which of its conditions held (+) or did not (-), and what it met. With --json they are in "steps".
@@ -70,7 +71,14 @@ async function chat(io: Io, given: string | undefined, options: ChatOptions): Pr
     writeLine(io.stderr, `Talking to ${agentId}. End with Ctrl-D.`);
     for (const line of latestTexts(greeting)) writeLine(io.stdout, printable(line));
   }
-  const isOver = await talkAtTerminal(io, say, latestQuickReplies(greeting));
+  const decide: Decide = (answer, ask, signal) =>
+    decideAndPrint(io, client, conversationId, answer, ask, signal);
+  const isOver = await talkAtTerminal(
+    io,
+    say,
+    options.json ? undefined : decide,
+    latestQuickReplies(greeting),
+  );
   if (isOver) writeLine(io.stderr, 'The conversation is over.');
   else
     writeLine(io.stderr, `Go on later with: npx patchbay chat ${agentId} --conversation ${conversationId}`);
@@ -153,7 +161,12 @@ async function talkByLines(io: Io, say: Say): Promise<void> {
 }
 
 /** Talks until the person or the agent ends it; says whether it was the agent. */
-async function talkAtTerminal(io: Io, say: Say, offered: readonly string[]): Promise<boolean> {
+async function talkAtTerminal(
+  io: Io,
+  say: Say,
+  decide: Decide | undefined,
+  offered: readonly string[],
+): Promise<boolean> {
   const terminal = createInterface({ input: io.stdin, output: io.stdout, terminal: true, prompt: 'you> ' });
   const interrupted = new AbortController();
   terminal.on('SIGINT', () => {
@@ -172,11 +185,27 @@ async function talkAtTerminal(io: Io, say: Say, offered: readonly string[]): Pro
       writeLine(io.stdout, `  ${index + 1}) ${printable(choice)}`);
     terminal.prompt();
   };
+  /** `undefined` when they leave instead of answering. */
+  const question: AskPerson = text =>
+    new Promise(resolve => {
+      if (isClosed) return resolve(undefined);
+      const left = () => resolve(undefined);
+      terminal.once('close', left);
+      terminal.question(text, said => {
+        terminal.off('close', left);
+        resolve(said);
+      });
+    });
   ask();
   try {
     for await (const line of terminal) {
       if (line.trim() !== '') {
-        const answer = await say(chosen(line, choices), interrupted.signal);
+        let answer = await say(chosen(line, choices), interrupted.signal);
+        while (decide && answer.pauseType === 'TOOL_CALL') {
+          const later = await decide(answer, question, interrupted.signal);
+          if (!later) return false;
+          answer = later;
+        }
         if (answer.status !== 'BUSY') requireProcessed(answer);
         else writeLine(io.stderr, answer.message ?? 'The agent is still busy with another message.');
         if (answer.conversationState === 'ENDED') return true;
@@ -191,6 +220,39 @@ async function talkAtTerminal(io: Io, say: Say, offered: readonly string[]): Pro
   return false;
 }
 
+/**
+ * Asks about the calls that an answer waits for and prints what the turn says then. `undefined` when whoever is asked left; an answer that waits
+ * again is asked about again.
+ */
+type Decide = (answer: Answer, ask: AskPerson, signal: AbortSignal) => Promise<Answer | undefined>;
+
+async function decideAndPrint(
+  io: Io,
+  client: Client,
+  conversationId: string,
+  { agentResponseParts, agentResponse }: Answer,
+  ask: AskPerson,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  const read = await decideInline(io, client, conversationId, ask, signal);
+  if (!read) return undefined;
+  const texts = latestTexts(read);
+  const heard = agentResponseParts?.length ?? (agentResponse ? 1 : 0);
+  for (const text of texts.slice(heard)) writeLine(io.stdout, printable(text));
+  const { conversationState } = read;
+  const [failed] = (latestOutput(read)?.taskErrors ?? []) as readonly { readonly message?: string }[];
+  if (failed?.message !== undefined) throw new CliError(EXIT.failed, failed.message);
+  return {
+    conversationState,
+    agentResponseParts: texts,
+    quickReplies: latestQuickReplies(read),
+    ...(conversationState === 'AWAITING_HUMAN' && {
+      ...{ status: 'PAUSED_FOR_APPROVAL', message: read.hitlPauseReason },
+      pauseType: read.hitlPauseType as Answer['pauseType'],
+    }),
+  };
+}
+
 /** A number picks the quick reply of that number, unless a quick reply reads just so. */
 function chosen(line: string, choices: readonly string[]): string {
   const typed = line.trim();
@@ -199,8 +261,14 @@ function chosen(line: string, choices: readonly string[]): string {
 }
 
 /** Throws when the message was not processed. */
-function requireProcessed({ status, message, error }: Answer): void {
+function requireProcessed({ status, message, error, pauseType, conversationId = '' }: Answer): void {
   if (error !== undefined) throw new CliError(EXIT.failed, error);
+  if (pauseType === 'TOOL_CALL') {
+    throw new CliError(
+      EXIT.failed,
+      `${message} See what it is with: npx patchbay approvals show ${conversationId}`,
+    );
+  }
   if (status !== undefined) {
     throw new CliError(EXIT.failed, message ?? `The message was not processed: ${status}.`);
   }
@@ -215,7 +283,7 @@ function printAnswer(io: Io, options: ChatOptions, answer: Answer, speech: Speec
   const texts = answer.agentResponseParts?.length ? answer.agentResponseParts : [answer.agentResponse ?? ''];
   if (!speech.end())
     for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
-  if (answer.conversationState === 'AWAITING_HUMAN') {
+  if (answer.conversationState === 'AWAITING_HUMAN' && answer.pauseType !== 'TOOL_CALL') {
     writeLine(io.stderr, 'The conversation waits for a person to decide.');
   }
 }

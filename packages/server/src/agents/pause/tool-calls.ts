@@ -139,16 +139,6 @@ export function pendingMessageOf(pause: Pick<Pause, 'kind' | 'reason' | 'request
   return pause.kind === 'TOOL_CALL' ? ((pause.request as ToolCallsRequest).message ?? usual) : usual;
 }
 
-/** The calls in words, for whoever is asked in one text: cut where they say so. */
-export function describeCalls(pause: OfCalls): string {
-  return callsIn(pause)
-    .map(
-      ({ toolName, server, argumentsRedacted, argsTruncated }) =>
-        `${toolName} of ${server} with ${argumentsRedacted}${argsTruncated ? ' (cut)' : ''}`,
-    )
-    .join('\n');
-}
-
 /**
  * What is decided about each call, once it fits the pause. Throws a `PlatformError` of kind `invalid`: for a call that does not wait, for an approval
  * within a rejection, for arguments its tool does not take, and for an approval of what was not shown whole by somebody who does not say

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Pause, Verdict } from '../../agents/pause/pauses.ts';
-import type { ToolCallsRequest } from '../../agents/pause/tool-calls.ts';
+import { callsIn, type ToolCallsRequest } from '../../agents/pause/tool-calls.ts';
 import { withHiddenShown } from '../../connections/tool/hidden-text.ts';
 import type { Answer, Question } from '../mcp/door.ts';
 import type { AgentCard } from './agent-door.ts';
@@ -33,7 +33,10 @@ const SCHEMA: Question['requestedSchema'] = {
  */
 export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Question | undefined {
   const message = `The agent "${withHiddenShown(name)}" (${agentId}) waits for your approval${whatFor(pause)}`;
-  return message.length > MAX_MESSAGE ? undefined : { id: pause.id, message, requestedSchema: SCHEMA };
+  const isCut = callsIn(pause).some(({ argsTruncated }) => argsTruncated);
+  return isCut || message.length > MAX_MESSAGE
+    ? undefined
+    : { id: pause.id, message, requestedSchema: SCHEMA };
 }
 
 /** Of calls all that is known of them: what a person approves is what was shown. Nothing in it can hide, or look like a line of ours. */
@@ -41,8 +44,8 @@ function whatFor({ kind, reason, request }: Pause): string {
   if (kind !== 'TOOL_CALL') return `: ${withHiddenShown(reason)}`;
   const { calls, reason: said } = request as ToolCallsRequest;
   const lines = calls.map(
-    ({ toolName, server, argumentsRedacted, argsTruncated, gateReason }, index) =>
-      `${index + 1}. ${toolName}${server && ` of ${server}`} with ${argumentsRedacted}${argsTruncated ? ' (cut: there is more)' : ''} (${gateReason})`,
+    ({ toolName, server, argumentsRedacted, gateReason }, index) =>
+      `${index + 1}. ${toolName}${server && ` of ${server}`} with ${argumentsRedacted} (${gateReason})`,
   );
   const what = calls.length === 1 ? 'this call' : `these ${calls.length} calls, all or none`;
   return ` of ${what}:\n${[...lines, ...(said === undefined ? [] : [said])].map(withHiddenShown).join('\n')}`;

@@ -137,10 +137,10 @@ async function questionAbout(
     calls.map(({ named }) => named),
     autoApprovals,
   );
-  const { timeoutPolicy, approvalTimeout, message } = terms;
+  const { timeoutPolicy, approvalTimeout } = terms;
   const pause = toolCallsPause(
     calls.map(({ waiting }) => waiting),
-    message,
+    { message: terms.message, reason: terms.reason },
   );
   const names = toolNamesIn({ kind: 'TOOL_CALL', request: pause.request }).join(', ');
   const reason = terms.reason ?? `The agent asks for approval before it calls ${names}.`;
