@@ -78,8 +78,8 @@ export async function shownCalls(
   client: Client,
   conversationId: string,
 ): Promise<Readonly<Record<string, Args>>> {
-  const { pauseReason } = await client.call('get_approval_status', { conversationId });
-  const shown = (pauseReason.match(/\{[^{}]*\}/g) ?? []).map(json => JSON.parse(json) as Args);
+  const { pendingToolCalls = [] } = await client.call('get_approval_status', { conversationId });
+  const shown = pendingToolCalls.map(({ argumentsRedacted }) => JSON.parse(argumentsRedacted) as Args);
   return Object.fromEntries(shown.map(args => [args.call, args]));
 }
 
