@@ -19,7 +19,7 @@ const call = (callId: string, more: Partial<WaitingCall> = {}): WaitingCall => (
 });
 const pauseOf = (...calls: WaitingCall[]) => ({
   kind: 'TOOL_CALL' as const,
-  ...toolCallsPause(calls, undefined),
+  ...toolCallsPause(calls, {}),
 });
 const LONG = call('0.0', { args: { name: 'x'.repeat(5_000) } });
 
