@@ -1,10 +1,12 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
-import { lintAgentFile } from '@patchbay/server/lint';
+import { lintAgentFile, modelNeeds } from '@patchbay/server/lint';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -12,6 +14,7 @@ import { createTestIo } from '../../packages/cli/src/testing/test-io.ts';
 
 let platform: TestPlatform;
 let client: ReturnType<typeof createClient>;
+let model: ScriptedModel;
 let folder: string;
 
 async function patchbay(
@@ -23,6 +26,7 @@ async function patchbay(
     terminal,
     env: { PATCHBAY_URL: platform.url, PATCHBAY_KEY: platform.operatorKey },
     lintAgentFile,
+    modelNeeds,
   });
   if (input !== undefined) io.stdin.end(input);
   const exitCode = await io.run(...args);
@@ -44,12 +48,25 @@ async function use(file: string, agentId: string, ...messages: readonly string[]
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'patchbay-new-'));
-  platform = await startTestPlatform({ env: { PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex') } });
+  model = await startScriptedModel();
+  platform = await startTestPlatform({
+    env: {
+      PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex'),
+      PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1',
+    },
+  });
   client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
-  await client.call('put_secret', { name: 'crm-key', value: 'not a real key' });
+  for (const name of ['crm-key', 'openai'])
+    await client.call('put_secret', { name, value: 'not a real key' });
+  await client.call('add_server', {
+    name: 'shelves',
+    options: { url: platform.operatorUrl, headers: { authorization: `Bearer ${platform.ownerToken}` } },
+    wait: true,
+  });
 });
 afterAll(async () => {
   await platform?.close();
+  await model?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 
@@ -122,6 +139,46 @@ describe('agents new by options', () => {
     expect(open.out).not.toContain('vault');
   });
 
+  it('writes an agent with a language model, which has the tools of the servers that are named', async () => {
+    model.play([{ calls: [{ name: 'shelves__list_docs', input: {} }] }, { text: 'Many books.' }]);
+    const { out, exitCode } = await patchbay([
+      ...['agents', 'new', '--model', 'openai:gpt-x', '--id', 'reader', '--yes', '--mcp-server', 'shelves'],
+      ...['--base-url', model.baseUrl('chat-completions'), '--prompt', 'You know: books.'],
+    ]);
+    expect({ out, exitCode }).toEqual({
+      exitCode: 0,
+      out: `Wrote reader.yaml.
+  store the key: npx patchbay secrets set openai
+  let it be asked: start the platform with PATCHBAY_EGRESS_PRIVATE_HOSTS=127.0.0.1
+  look at it:    npx patchbay agents lint reader.yaml
+  deploy it:     npx patchbay agents deploy reader.yaml
+  talk to it:    npx patchbay chat reader
+`,
+    });
+    expect(parse(await readFile(join(folder, 'reader.yaml'), 'utf8'))).toMatchObject({
+      hitlConfig: { timeoutPolicy: 'AUTO_REJECT' },
+      llm: { model: 'openai:gpt-x', apiKey: '${vault:openai}', mcpServers: ['shelves'] },
+    });
+    expect(await use('reader.yaml', 'reader', 'What do you have?')).toEqual(['Many books.']);
+    expect(model.requests[0]).toMatchObject({
+      model: 'gpt-x',
+      system: 'You know: books.',
+      key: 'not a real key',
+    });
+  });
+
+  it('asks for no key where the model needs none, and for an address where nobody knows it', async () => {
+    const local = await patchbay(['agents', 'new', '-', '--model', 'ollama:qwen3:8b', '--yes']);
+    expect(parse(local.out)).toMatchObject({ agent: 'my-model', llm: { model: 'ollama:qwen3:8b' } });
+    expect(local.out).not.toContain('vault');
+    expect(local.out).toContain('PATCHBAY_EGRESS_PRIVATE_HOSTS=127.0.0.1');
+    const own = await patchbay(['agents', 'new', '-', '--model', 'openai-compatible:any', '--yes']);
+    expect(parse(own.out).llm).toMatchObject({ baseUrl: 'http://127.0.0.1:8080/v1' });
+    const hosted = await patchbay(['agents', 'new', '-', '--model', 'anthropic', '--yes']);
+    expect(parse(hosted.out).llm).toMatchObject({ model: 'anthropic', apiKey: '${vault:anthropic}' });
+    expect(hosted.out).not.toContain('EGRESS');
+  });
+
   it('writes over nothing, and refuses what cannot be', async () => {
     const again = await patchbay(['agents', 'new', 'shop.yaml', '--yes']);
     expect(again).toMatchObject({
@@ -138,6 +195,10 @@ describe('agents new by options', () => {
       ['--question', 'a=1', '--question', 'A=2'],
       ['--kind', 'api', '--server', 'ftp://x'],
       ['--kind', 'api', '--secret', 'no name'],
+      ['--model', 'antropic:claude'],
+      ['--model', 'jlama'],
+      ['--model', 'ollama', '--mcp-server', 'no name'],
+      ['--model', 'openai-compatible:x', '--base-url', 'nowhere'],
     ]) {
       const refused = await patchbay(['agents', 'new', '-', '--yes', ...args]);
       expect({ ...refused, err: '' }, args.join(' ')).toEqual({ exitCode: 2, out: '', err: '' });
@@ -174,7 +235,7 @@ describe('agents new by questions', () => {
     const { exitCode, out, err } = await patchbay(['agents', 'new'], { input });
     expect(exitCode).toBe(0);
     expect(out).toContain('Wrote visit.yaml.');
-    expect(err).toContain('Kind of agent (answer, form, api) [answer]: form\n');
+    expect(err).toContain('Kind of agent (answer, form, api, model) [answer]: form\n');
     expect(err).toContain('Name [Visit]: \n');
     expect(parse(await readFile(join(folder, 'visit.yaml'), 'utf8'))).toMatchObject({
       agent: 'visit',
@@ -183,6 +244,21 @@ describe('agents new by questions', () => {
       mcp_enabled: true,
     });
     expect(await use('visit.yaml', 'visit', 'Monday')).toEqual(['day: Monday. Is that right?']);
+  });
+
+  it('asks for a model and its servers, of which it names those there are', async () => {
+    const input = ['model', 'asker', '', '', 'n', 'openai:gpt-x', '', 'You ask.', 'shelves'].join('\n');
+    const { out, err } = await patchbay(['agents', 'new', '-'], { input });
+    expect(err).toContain('Name of the secret with its key, or none [openai]: \n');
+    expect(err).toContain('MCP servers whose tools it may call, by commas (shelves; none) [none]: shelves\n');
+    expect(parse(out).llm).toEqual({
+      ...{
+        model: 'openai:gpt-x',
+        apiKey: '${vault:openai}',
+        systemMessage: 'You ask.',
+        mcpServers: ['shelves'],
+      },
+    });
   });
 
   it('asks a person again, and ends for a script', async () => {
@@ -205,7 +281,7 @@ describe('agents new by questions', () => {
       input: `${answers.join('\n')}\n`,
       terminal: true,
     });
-    expect(person.err).toContain('It must be one of answer, form, api.\n');
+    expect(person.err).toContain('It must be one of answer, form, api, model.\n');
     expect(person.err).toContain('It must be yes or no.\n');
     expect(person).toMatchObject({ exitCode: 0 });
     expect(await use('tickets.yaml', 'tickets', 'look')).toEqual(['What are you looking for?']);
@@ -213,7 +289,7 @@ describe('agents new by questions', () => {
     const script = await patchbay(['agents', 'new', '-'], { input: 'poem\n' });
     expect(script).toMatchObject({ exitCode: 2, out: '' });
     expect(script.err).toContain(
-      "Kind of agent (answer, form, api): 'poem' must be one of answer, form, api.",
+      "Kind of agent (answer, form, api, model): 'poem' must be one of answer, form, api, model.",
     );
   });
 

@@ -86,6 +86,14 @@ describe.each(platforms)('linting on $kind', ({ start }) => {
       { mend: expect.stringContaining('servers add crm --instance sales') },
     ]);
     expect(await found('https://mcp.example.org/mcp')).toEqual([]);
+    const llm = { model: 'ollama', mcpServers: ['nowhere', 'sales/crm'] };
+    const { findings } = await client.call('lint_agent', { file: { agent: 'asker', name: 'Asker', llm } });
+    expect(findings.map(({ code, place, says }) => `${code} | ${place} | ${says}`)).toEqual(
+      ['default/nowhere', 'sales/crm'].map(
+        name =>
+          `unknown-server | llm asker, task "main" | There is no MCP server ${name} on this platform, so the model has none of its tools.`,
+      ),
+    );
     await client.call('add_server', { name: 'nowhere', options: { command: 'npx' } });
     // Another node hears of it within a moment.
     await expect.poll(async () => (await found('patchbay:servers/nowhere')).length).toBe(0);

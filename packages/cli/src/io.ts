@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Installation, Surroundings } from '@patchbay/server/doctor';
-import type { LintedFile } from '@patchbay/server/lint';
+import type { lintAgentFile, modelNeeds } from '@patchbay/server/lint';
 import type { RunningPatchbay, StartOptions } from '@patchbay/server/main';
 
 /** Everything a command touches outside itself, so tests can drive commands as functions. */
@@ -22,7 +22,8 @@ export interface Io {
   readonly self: { readonly command: string; readonly args: readonly string[] };
   readonly startPlatform: StartPlatform;
   readonly examineInstallation: ExamineInstallation;
-  readonly lintAgentFile: LintAgentFile;
+  readonly lintAgentFile: typeof lintAgentFile;
+  readonly modelNeeds: typeof modelNeeds;
 }
 
 /** Where Ctrl-C and `kill` arrive; `process` is one. */
@@ -39,6 +40,3 @@ export type RunningPlatform = Omit<RunningPatchbay, 'platform'>;
 
 /** `examineInstallation` of the server. */
 export type ExamineInstallation = (surroundings: Surroundings) => Promise<Installation>;
-
-/** `lintAgentFile` of the server. */
-export type LintAgentFile = (file: unknown) => Promise<LintedFile>;

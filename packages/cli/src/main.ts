@@ -24,11 +24,12 @@ const exitCode = await run(process.argv.slice(2), {
     command: process.execPath,
     args: [fileURLToPath(new URL('../bin/patchbay.mjs', import.meta.url))],
   },
-  // Loaded only for `up`, `doctor` and `agents lint`: the other commands talk to a platform and start in a fraction of the time.
+  // Loaded only for `up`, `doctor`, `agents lint` and `agents new`: the other commands talk to a platform and start in a fraction of the time.
   startPlatform: async options => (await import('@patchbay/server/main')).startPatchbay(options),
   examineInstallation: async surroundings =>
     (await import('@patchbay/server/doctor')).examineInstallation(surroundings),
   lintAgentFile: async file => (await import('@patchbay/server/lint')).lintAgentFile(file),
+  modelNeeds: async model => (await import('@patchbay/server/lint')).modelNeeds(model),
 });
 // Idle connections of fetch must not keep a finished command alive; what was written must be out before.
 process.stdout.write('', () => process.exit(exitCode));

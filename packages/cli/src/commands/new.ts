@@ -4,12 +4,14 @@ import { agentIdSchema } from '@patchbay/contract/ids';
 import { type Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
+import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
 import { answerAgent } from '../new-agent/answer-agent.ts';
 import { apiAgent } from '../new-agent/api-agent.ts';
 import { formAgent } from '../new-agent/form-agent.ts';
+import { modelAgent } from '../new-agent/model-agent.ts';
 import type { Head } from '../new-agent/parts.ts';
-import type { Field, Question } from '../new-agent/plan.ts';
+import type { Field, ModelPlan, Question } from '../new-agent/plan.ts';
 import { createQuestions, type Questions } from '../questions.ts';
 import { shellWord, writeLine } from '../text.ts';
 
@@ -17,6 +19,7 @@ const KINDS = {
   answer: 'Answers the questions people ask.',
   form: 'Asks for some values and keeps them.',
   api: 'Looks things up in an API, and adds to it after an approval.',
+  model: 'Has a language model answer, which may call the tools of MCP servers.',
 } as const;
 type Kind = keyof typeof KINDS;
 
@@ -33,6 +36,10 @@ interface NewOptions {
   readonly writePath?: string;
   /** False with `--no-secret`. */
   readonly secret?: string | boolean;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly prompt?: string;
+  readonly mcpServer?: readonly string[];
   readonly yes?: boolean;
   readonly force?: boolean;
 }
@@ -60,8 +67,19 @@ export function addNew(agents: Command, io: Io): void {
     .option('--server <address>', 'api: where it is')
     .option('--read-path <path>', 'api: what is read; what was asked for is put behind it')
     .option('--write-path <path>', 'api: what is written')
-    .option('--secret <name>', 'api: the secret with its key')
-    .option('--no-secret', 'api: it needs no key')
+    .option('--secret <name>', 'api, model: the secret with its key')
+    .option('--no-secret', 'api, model: it needs no key')
+    .option(
+      '--model <provider:model>',
+      'model: which one, such as anthropic:claude-sonnet-4-6 or ollama:qwen3',
+    )
+    .option('--base-url <address>', 'model: where it is served, if not at the provider')
+    .option('--prompt <text>', 'model: who it is and what it is to do')
+    .option(
+      '--mcp-server <name>',
+      'model: a registered MCP server whose tools it may call; repeat for more',
+      collected,
+    )
     .option('--yes', 'ask nothing: what is not given is as usual')
     .option('--force', 'write over a file that is there')
     .addHelpText(
@@ -73,12 +91,15 @@ Kinds:
   answer   ${KINDS.answer}
   form     ${KINDS.form}
   api      ${KINDS.api}
+  model    ${KINDS.model} --model is enough to say so.
 
 Examples:
   npx patchbay agents new
   npx patchbay agents new --kind answer --id shop --yes --question 'open,hours=We are open from 9 to 18.'
   npx patchbay agents new --kind form --id visit --yes --field 'name=What is your name?' --field 'day=Which day?'
-  npx patchbay agents new - --kind api --id crm --yes --server https://crm.example.com/v1 --secret crm-key`,
+  npx patchbay agents new - --kind api --id crm --yes --server https://crm.example.com/v1 --secret crm-key
+  npx patchbay agents new --model anthropic:claude-sonnet-4-6 --id helper --mcp-server github
+  npx patchbay agents new --model ollama:qwen3 --id local --yes`,
     )
     .action(async (file: string | undefined, options: NewOptions) => writeNew(io, file, options));
 }
@@ -90,13 +111,17 @@ async function writeNew(io: Io, given: string | undefined, options: NewOptions):
     const kind = (await answers.one(
       'kind',
       `Kind of agent (${Object.keys(KINDS).join(', ')})`,
-      options.kind,
+      options.kind ?? (options.model === undefined ? undefined : 'model'),
       'answer',
       kindProblem,
     )) as Kind;
     const head = await askHead(answers, kind, options);
     const file = given ?? `${head.id}.yaml`;
-    const text = await textOf(answers, kind, head, file === '-' ? `${head.id}.yaml` : file, options);
+    const named = file === '-' ? `${head.id}.yaml` : file;
+    const text =
+      kind === 'model'
+        ? modelAgent(head, named, await askModel(io, answers, options))
+        : await textOf(answers, kind, head, named, options);
     await requireRight(io, text);
     if (file === '-') {
       io.stdout.write(text);
@@ -183,9 +208,82 @@ async function askHead(answers: Answers, kind: Kind, options: NewOptions): Promi
   };
 }
 
+async function askModel(io: Io, answers: Answers, options: NewOptions): Promise<ModelPlan> {
+  const model = await answers.one(
+    'model',
+    'Model, as provider:model',
+    options.model,
+    'anthropic',
+    textProblem,
+  );
+  const needs = await io.modelNeeds(model).catch((cause: Error) => {
+    throw usageError(`--model: ${cause.message}`, { cause });
+  });
+  const asksForAddress = needs.address === undefined || options.baseUrl !== undefined;
+  const asksForKey = needs.key || typeof options.secret === 'string';
+  const usualAddress = 'http://127.0.0.1:8080/v1';
+  const baseUrl = asksForAddress
+    ? await answers.one('base-url', 'Where it is served', options.baseUrl, usualAddress, addressProblem)
+    : undefined;
+  return {
+    model,
+    baseUrl,
+    localHost: localHostOf(baseUrl ?? needs.address),
+    secret: asksForKey ? await askSecret(answers, options, needs.provider) : undefined,
+    prompt: await answers.one(
+      'prompt',
+      'Who it is and what it is to do',
+      options.prompt,
+      'You help people. Be brief, and say so when you do not know something.',
+      promptProblem,
+    ),
+    servers: await askServers(io, answers, options.mcpServer),
+  };
+}
+
+function localHostOf(address = ''): string | undefined {
+  return /^https?:\/\/(127(?:\.\d{1,3}){3}|localhost)(?=[:/]|$)/i.exec(address)?.[1];
+}
+
+async function askSecret(
+  answers: Answers,
+  { secret }: NewOptions,
+  usual: string,
+): Promise<string | undefined> {
+  if (secret === false) return undefined;
+  const question = 'Name of the secret with its key, or none';
+  const name = await answers.one('secret', question, asText(secret), usual, secretProblem);
+  return name === 'none' ? undefined : name;
+}
+
+/** By their names; a platform that runs says which there are. */
+async function askServers(
+  io: Io,
+  answers: Answers,
+  given: readonly string[] | undefined,
+): Promise<readonly string[]> {
+  if (given === undefined && !answers.questions) return [];
+  const known = given === undefined ? await registeredServers(io) : [];
+  const hint = known.length > 0 ? `${known.join(', ')}; ` : '';
+  const question = `MCP servers whose tools it may call, by commas (${hint}none)`;
+  const text = await answers.one('mcp-server', question, given?.join(','), 'none', serversProblem);
+  return text === 'none' ? [] : namesIn(text);
+}
+
+async function registeredServers(io: Io): Promise<readonly string[]> {
+  try {
+    const { client } = await connect(io, {});
+    const { servers } = await client.call('list_servers', {});
+    return servers.map(({ name, instance }) => (instance === 'default' ? name : `${instance}/${name}`));
+  } catch {
+    // The file can be written without one, or by somebody who may not see them.
+    return [];
+  }
+}
+
 async function textOf(
   answers: Answers,
-  kind: Kind,
+  kind: Exclude<Kind, 'model'>,
   head: Head,
   file: string,
   options: NewOptions,
@@ -234,21 +332,12 @@ async function textOf(
         readPath,
         pathProblem,
       );
-      const secret =
-        options.secret === false
-          ? 'none'
-          : await answers.one(
-              'secret',
-              'Name of the secret with its key, or none',
-              asText(options.secret),
-              'api-key',
-              secretProblem,
-            );
+      const secret = await askSecret(answers, options, 'api-key');
       return apiAgent(head, file, {
         server,
         readPath,
         writePath,
-        secret: secret === 'none' ? undefined : secret,
+        secret,
       });
     }
   }
@@ -307,6 +396,16 @@ const kindProblem = (text: string) =>
 const idProblem = (text: string) => agentIdSchema.safeParse(text).error?.issues[0]?.message;
 const textProblem = (text: string) =>
   text.trim() !== '' && text.length <= 200 ? undefined : 'must have 1 to 200 characters';
+const promptProblem = (text: string) =>
+  text.trim() !== '' && text.length <= 100_000 ? undefined : 'must have 1 to 100000 characters';
+const addressProblem = (text: string) =>
+  /^https?:\/\/[^/\s]/i.test(text) ? undefined : 'must be an address such as http://127.0.0.1:8080/v1';
+const namesIn = (list: string) =>
+  [...new Set(list.split(',').map(name => name.trim()))].filter(name => name !== '');
+const serversProblem = (text: string) =>
+  namesIn(text).every(name => /^(?:[\w-]{1,64}\/)?[\w-]{1,64}$/.test(name))
+    ? undefined
+    : 'must be names of registered servers, or instance/name, by commas';
 const serverProblem = (text: string) =>
   /^https?:\/\/[^/\s]/i.test(text) ? undefined : 'must be an address such as https://api.example.com/v1';
 const pathProblem = (text: string) => (/^\/\S*$/.test(text) ? undefined : 'must be a path such as /items');
@@ -325,8 +424,10 @@ async function write(io: Io, file: string, text: string, force: boolean): Promis
 
 function sayWhatNext(io: Io, file: string, id: string, text: string): void {
   const [, secret] = /secrets set ([\w.-]+)\./.exec(text) ?? [];
+  const [allowed] = /PATCHBAY_EGRESS_PRIVATE_HOSTS=\S+/.exec(text) ?? [];
   writeLine(io.stdout, `Wrote ${file}.`);
   if (secret !== undefined) writeLine(io.stdout, `  store the key: npx patchbay secrets set ${secret}`);
+  if (allowed !== undefined) writeLine(io.stdout, `  let it be asked: start the platform with ${allowed}`);
   writeLine(io.stdout, `  look at it:    npx patchbay agents lint ${shellWord(file)}`);
   writeLine(io.stdout, `  deploy it:     npx patchbay agents deploy ${shellWord(file)}`);
   writeLine(io.stdout, `  talk to it:    npx patchbay chat ${id}`);

@@ -26,3 +26,19 @@ export interface Api {
   /** Name of the secret with the API's key; none where it needs none. */
   readonly secret: string | undefined;
 }
+
+/** A language model with what it may use. */
+export interface ModelPlan {
+  /** `provider:model`. */
+  readonly model: string;
+  /** Name of the secret with its key; none where it needs none. */
+  readonly secret: string | undefined;
+  /** Where it is served; none where the provider's own address is meant. */
+  readonly baseUrl: string | undefined;
+  /** A host of this machine that has to be allowed; none where it is served elsewhere. */
+  readonly localHost: string | undefined;
+  /** Who it is and what it is to do. */
+  readonly prompt: string;
+  /** Registered MCP servers. */
+  readonly servers: readonly string[];
+}

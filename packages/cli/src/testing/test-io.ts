@@ -35,6 +35,7 @@ export function createTestIo(
     startPlatform: () => Promise.reject(new Error('no platform to start in this test')),
     examineInstallation: () => Promise.reject(new Error('no installation to look at in this test')),
     lintAgentFile: () => Promise.reject(new Error('no linter in this test')),
+    modelNeeds: () => Promise.reject(new Error('no models in this test')),
     ...rest,
     out: () => stdout.text,
     err: () => stderr.text,

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { describe, expect, it } from 'vitest';
 import { parseAgentFile, workflowOf } from './agent-file.ts';
 
@@ -47,5 +48,45 @@ describe('the parser of an agent file', () => {
       'agent file: field "normalizer" at $.parser.normalizer is unknown (known fields there: dictionaries, corrections, normalizers, config)',
     );
     expect(() => file({ parser: { dictionaries: [{ type: 'regular' }] } })).toThrow('must be one of');
+  });
+});
+
+describe('the language model of an agent file', () => {
+  const taskOf = (llm: object) => file({ llm }).llm!.tasks[0]!;
+
+  it('is one task in few lines, or a list of tasks', () => {
+    const short = {
+      ...{ model: 'openai:gpt-x', apiKey: '${vault:k}', systemMessage: 'You help.', temperature: '0.5' },
+      ...{ mcpServers: ['github'], maxToolIterations: 3 },
+    };
+    const { model, apiKey, systemMessage, temperature, ...task } = short;
+    const parameters = { model: 'gpt-x', apiKey, systemMessage, temperature };
+    const long = { tasks: [{ id: 'main', type: 'openai', parameters, ...task }] };
+    expect(taskOf(short)).toEqual(taskOf(long));
+    expect(taskOf(short)).toMatchObject({ parameters: { temperature: 0.5 }, maxToolIterations: 3 });
+  });
+
+  it('is named with its provider, and may have colons in its name or be the usual one', () => {
+    expect(taskOf({ model: 'ollama:qwen3:8b' })).toMatchObject({
+      type: 'ollama',
+      parameters: { model: 'qwen3:8b' },
+    });
+    expect(taskOf({ model: 'ollama' }).parameters.model).toBeUndefined();
+  });
+
+  it.each([
+    [
+      {},
+      'field "llm" at $.llm is not valid: must have "model", such as anthropic:claude-sonnet-4-6, or a list of "tasks"',
+    ],
+    [{ model: 'antropic:x', apiKey: 'k' }, 'There is no provider "antropic"; did you mean "anthropic"?'],
+    [{ model: 'openai:x' }, 'is missing: OpenAI wants a key, such as ${vault:openai}'],
+    [{ model: 'ollama', mcpServer: 'github' }, 'field "mcpServer" at $.llm.tasks[0].mcpServer is unknown'],
+    [
+      { model: 'ollama', mcpServers: ['no name'] },
+      'must be the name of a registered server, or instance/name',
+    ],
+  ])('is refused with what is wrong: %j', (llm, sentence) => {
+    expect(() => file({ llm })).toThrow(sentence);
   });
 });

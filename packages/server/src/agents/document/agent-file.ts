@@ -4,7 +4,7 @@ import { hitlConfig } from '../approval/hitl-config.ts';
 import { type AgentDocument, budgetField, capabilitiesField, userMemoryConfig } from './agent.ts';
 import { dictionaryDocument } from './dictionary.ts';
 import { httpcallsDocument } from './httpcalls.ts';
-import { llmDocument } from './llm.ts';
+import { llmMember } from './llm-member.ts';
 import { mcpcallsDocument } from './mcpcalls.ts';
 import { outputDocument } from './output.ts';
 import { parseStrictly } from './parse-document.ts';
@@ -34,7 +34,7 @@ const agentFile = z.strictObject({
   httpcalls: httpcallsDocument.body.optional(),
   mcpcalls: mcpcallsDocument.body.optional(),
   /** A language model that answers, with the tools it may use. */
-  llm: llmDocument.body.optional(),
+  llm: llmMember.optional(),
   output: outputDocument.body.default({ outputSet: [] }),
   userMemoryConfig: userMemoryConfig.optional(),
 });

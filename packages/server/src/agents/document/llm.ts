@@ -61,6 +61,9 @@ const parameters = z.strictObject({
   responseSchema: z.union([text(MAX_SCHEMA), schemaObject]).optional(),
 });
 
+/** Of a task; `model` has other names, too. */
+export const PARAMETER_NAMES: ReadonlySet<string> = new Set(Object.keys(parameters.shape));
+
 /** Every provider has its own name for the model's parameter, and any of them is taken (platform.md 3.7). */
 const MODEL_NAMES = new Set(Object.values(PROVIDERS).flatMap(({ modelParameters }) => modelParameters));
 

@@ -1,6 +1,12 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { PROVIDERS, type Provider, type ProviderName, readProvider } from '../model/providers.ts';
 
+/** `provider:model`, or the provider alone: a model may have colons of its own, such as `ollama:qwen3:8b`. */
+export function splitModel(text: string): { readonly provider: string; readonly model: string | undefined } {
+  const [, provider = '', model] = /^([^:]*)(?::(.*))?$/s.exec(text.trim()) ?? [];
+  return { provider: provider.trim(), model: model?.trim() || undefined };
+}
+
 /** The model of an agent, as somebody names it who makes one. */
 export interface ModelChoice {
   readonly provider: string;
@@ -41,4 +47,24 @@ export function chooseModel({ provider: named, model, apiKey, baseUrl }: ModelCh
     throw new PlatformError('invalid', `model is missing: which model of ${title}?`);
   }
   return { provider, model: chosen };
+}
+
+/** What somebody has to say who wants a model, besides its name. */
+export interface ModelNeeds {
+  readonly provider: ProviderName;
+  readonly key: boolean;
+  /** Where the provider is; `undefined`: whoever wants the model has to say it. */
+  readonly address: string | undefined;
+}
+
+/** Of a model as `provider:model`. Throws a `PlatformError` of kind `invalid` that says which providers there are, or that the model is missing. */
+export function needsOf(named: string): ModelNeeds {
+  const { provider: text, model } = splitModel(named);
+  const read = readProvider(text);
+  if (!read.ok) throw new PlatformError('invalid', read.refusal.message);
+  const { title, needsKey, baseUrl, defaultModel }: Provider = PROVIDERS[read.value];
+  if (model === undefined && defaultModel === undefined) {
+    throw new PlatformError('invalid', `Which model of ${title}? Write it as ${read.value}:model.`);
+  }
+  return { provider: read.value, key: needsKey, address: baseUrl };
 }

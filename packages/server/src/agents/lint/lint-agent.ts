@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { deadRules } from './dead-rules.ts';
 import type { Finding, Look } from './finding.ts';
 import type { LintedAgent } from './linted-agent.ts';
+import { plainKeys } from './plain-keys.ts';
 import { actionsOf } from './raised-actions.ts';
 import { unheard } from './unheard.ts';
 import { shadowedQuickReplies, unaskedWords } from './words.ts';
@@ -27,4 +28,5 @@ function* all(agent: LintedAgent): Generator<Look> {
   yield* unheard(agent, actions);
   yield* unaskedWords(agent);
   yield* shadowedQuickReplies(agent);
+  yield* plainKeys(agent);
 }

@@ -325,6 +325,16 @@ describe('what nothing asks for', () => {
       }),
       'output clerk, action "answer", quick reply "B" | It means the same as "A" before it.',
     ],
+    [
+      'idle-task',
+      agent([rule('one')], { llm: { model: 'ollama', actions: ['ask', 'answer'] } }),
+      'llm clerk, task "main" | It waits for "ask", which no rule before it raises.',
+    ],
+    [
+      'plain-key',
+      agent([rule('one')], { llm: { model: 'openai', apiKey: 'sk-1' } }),
+      'llm clerk, task "main" | The key stands in the agent itself: whoever reads or exports it has the key.',
+    ],
   ])('is told: %s', async (code, file, rest) => {
     expect(await found(file)).toEqual([`${code} | ${rest}`]);
   });

@@ -8,9 +8,9 @@ import { loadFor } from '../deployment/reach.ts';
 import { agentDocument } from '../document/agent.ts';
 import { parseAgentFile } from '../document/agent-file.ts';
 import { parseStored } from '../document/parse-document.ts';
-import { registeredServer } from '../document/registered-server.ts';
+import { readServerName, registeredServer } from '../document/registered-server.ts';
 import type { StepType } from '../step/step.ts';
-import { type Finding, warning } from './finding.ts';
+import { type Finding, quoted, warning } from './finding.ts';
 import { lintAgent } from './lint-agent.ts';
 import { documentsOf, type LintedAgent, placeIn } from './linted-agent.ts';
 import { documentsOfFile, type ReadAgent, readAgent } from './read-agent.ts';
@@ -110,13 +110,28 @@ function* unknownServers(
   for (const document of documentsOf(agent, 'mcpcalls')) {
     const server = registeredServer(document.body)?.ref;
     if (!server || isRegistered(server)) continue;
-    const { scope, name } = server;
-    const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
-    yield warning({
-      code: 'unknown-server',
-      place: placeIn(document),
-      says: `There is no MCP server ${scope}/${name} on this platform, so its calls come to nothing.`,
-      mend: `Add it: npx patchbay servers add ${name}${ofInstance}, with its command or address.`,
-    });
+    yield unknownServer(server, placeIn(document), 'its calls come to nothing');
   }
+  for (const document of documentsOf(agent, 'llm')) {
+    for (const { id, mcpServers } of document.body.tasks) {
+      for (const server of mcpServers.map(name => readServerName(name)!)) {
+        if (isRegistered(server)) continue;
+        yield unknownServer(
+          server,
+          placeIn(document, `task ${quoted(id)}`),
+          'the model has none of its tools',
+        );
+      }
+    }
+  }
+}
+
+function unknownServer({ scope, name }: ServerRef, place: string, so: string): Finding {
+  const ofInstance = scope === 'default' ? '' : ` --instance ${scope}`;
+  return warning({
+    code: 'unknown-server',
+    place,
+    says: `There is no MCP server ${scope}/${name} on this platform, so ${so}.`,
+    mend: `Add it: npx patchbay servers add ${name}${ofInstance}, with its command or address.`,
+  });
 }

@@ -8,6 +8,7 @@ export function* unheard(agent: LintedAgent, actions: Actions): Generator<Findin
   yield* unreachableOutputs(agent, actions);
   yield* idleProperties(agent, actions);
   yield* idleCalls(agent, actions);
+  yield* idleTasks(agent, actions);
   yield* unheardActions(agent, actions);
 }
 
@@ -59,6 +60,21 @@ function* idleCalls(agent: LintedAgent, actions: Actions): Generator<Finding> {
         says: `It is never made: ${list} leaves out the tool ${quoted(call.toolName)}.`,
         mend: `Correct ${list}, or remove the call.`,
       });
+    }
+  }
+}
+
+function* idleTasks(agent: LintedAgent, actions: Actions): Generator<Finding> {
+  for (const document of documentsOf(agent, 'llm')) {
+    for (const task of document.body.tasks) {
+      for (const action of unraised(task.actions, document.last, actions)) {
+        yield warning({
+          code: 'idle-task',
+          place: placeIn(document, `task ${quoted(task.id)}`),
+          says: `It waits for ${quoted(action)}, which no rule before it raises.`,
+          mend: 'Raise the action in a rule, or remove it here.',
+        });
+      }
     }
   }
 }
