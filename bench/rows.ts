@@ -1,5 +1,6 @@
-import { startProcess } from './bench-process.ts';
+import { type BenchProcess, startProcess } from './bench-process.ts';
 import { type LoadResult, runLoad, type Target } from './load.ts';
+import { loopCall, modelTurnCall, SHAPES, type Shape } from './model-turns.ts';
 import { HEARD } from './servers/echo.ts';
 import { AGENT, callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
 
@@ -30,6 +31,8 @@ export interface Row {
   readonly script: string;
   readonly args?: readonly string[];
   readonly onPostgres?: boolean;
+  /** Rows with the same word share a process. */
+  readonly shares?: string;
   /** How it is called; left out where the process makes the calls itself. */
   readonly call?: (ready: Ready) => Pick<Target, 'headers' | 'bodyOf' | 'expects'>;
 }
@@ -153,22 +156,69 @@ const HOPS: readonly Row[] = [
   turnWithToolCall('Patchbay agent door, durable turn with a tool call, program', 'mcpcalls-program'),
 ];
 
+/** The same work in loops of others and in a durable turn: one process each for all shapes of a turn. */
+function modelRows(shape: Shape): readonly Row[] {
+  const loop = (title: string, name: string, yardstick?: string): Row => ({
+    ...{ title, script: 'loop.mjs', args: [name], shares: name, call: () => loopCall(shape) },
+    ...(yardstick !== undefined && { yardstick }),
+  });
+  const turn = (engine: 'SQLite' | 'PostgreSQL'): Row => ({
+    ...{ title: `${OUR_MODEL_TURN}, ${engine}`, script: 'patchbay.ts', args: ['model'] },
+    ...{ shares: `model ${engine}`, onPostgres: engine === 'PostgreSQL' },
+    call: ready => modelTurnCall(ready.headers, ready.conversations, shape),
+  });
+  return [
+    loop('undici, no library', 'raw', 'raw'),
+    loop('AI SDK 7.0.173', 'ai-sdk', 'AI SDK'),
+    loop('Mastra 1.71.0', 'mastra', 'Mastra'),
+    turn('SQLite'),
+    turn('PostgreSQL'),
+  ];
+}
+
+const OUR_MODEL_TURN = 'Patchbay agent door, durable turn';
+
+/** How the group of a shape is called. */
+export function modelGroupTitle(shape: Shape): string {
+  return `model turn, ${shape}`;
+}
+
 export const GROUPS: readonly Group[] = [
   { title: 'doors', rows: DOORS },
   { title: 'outbound calls', rows: OUTBOUND },
   { title: 'door to MCP server', rows: HOPS },
+  ...(Object.keys(SHAPES) as Shape[]).map(shape => ({
+    title: modelGroupTitle(shape),
+    rows: modelRows(shape),
+  })),
 ];
 
-/** Starts a row's process. `mcpServer` is where calls go on to. Rejects when it ends before it is ready. */
-export async function startRow(
-  row: Row,
-  needs: { readonly postgres: { url: string; pid: number } | undefined; readonly mcpServer: string },
-): Promise<RunningRow> {
-  const database = row.onPostgres ? needs.postgres : undefined;
-  const { pid, ready, ask, stop } = await startProcess<Ready>(row.script, {
-    args: row.args ?? [],
-    env: { BENCH_DATABASE_URL: database?.url ?? '', BENCH_MCP_SERVER: needs.mcpServer },
-  });
+/** What rows are started beside. */
+export interface Surroundings {
+  readonly postgres: { readonly url: string; readonly pid: number } | undefined;
+  /** Where calls go on to. */
+  readonly mcpServer: string;
+  readonly modelServer: string;
+  /** Processes that rows share, by their word. */
+  readonly shared: Map<string, BenchProcess<Ready>>;
+}
+
+/** Starts a row's process, unless it shares one that is there. Rejects when it ends before it is ready. */
+export async function startRow(row: Row, around: Surroundings): Promise<RunningRow> {
+  const database = row.onPostgres ? around.postgres : undefined;
+  const found = row.shares === undefined ? undefined : around.shared.get(row.shares);
+  const running =
+    found ??
+    (await startProcess<Ready>(row.script, {
+      args: row.args ?? [],
+      env: {
+        BENCH_DATABASE_URL: database?.url ?? '',
+        BENCH_MCP_SERVER: around.mcpServer,
+        BENCH_MODEL_SERVER: around.modelServer,
+      },
+    }));
+  if (row.shares !== undefined) around.shared.set(row.shares, running);
+  const { pid, ready, ask, stop } = running;
   const target = row.call && { url: ready.url!, ...row.call(ready) };
   return {
     ...{ title: row.title, pid, stop },

@@ -7,7 +7,7 @@ import { installPinned } from '../test/judges/install-pinned.ts';
 import { startProcess } from './bench-process.ts';
 import { type Figure, measureConnections } from './connections.ts';
 import { measure, medianOf, type Sample, TOGETHER, warmUp } from './measure.ts';
-import { GROUPS, type Group, type Row, type RunningRow, startRow } from './rows.ts';
+import { GROUPS, type Group, type Row, type RunningRow, type Surroundings, startRow } from './rows.ts';
 import { type MeasuredGroup, type MeasuredRow, renderFigures, renderTable } from './table.ts';
 
 const HELP = `Measures the doors beside node:http and bare servers of the MCP SDK, calls of other servers' tools beside a raw
@@ -69,7 +69,10 @@ async function bench(): Promise<void> {
   const mcpServer = await startProcess<{ url: string }>('mcp-server.ts');
   stack.defer(() => mcpServer.stop());
   const { url } = mcpServer.ready;
-  const groups = await measureGroups(chosen, url, plan);
+  const modelServer = await startProcess<{ url: string }>('model-server.ts');
+  stack.defer(() => modelServer.stop());
+  const servers = { mcpServer: url, modelServer: modelServer.ready.url };
+  const groups = await measureGroups(chosen, servers, plan);
   const figures = isNamed(CONNECTIONS) ? await measureConnections(url, plan.figureRounds, say) : [];
   const tables = [
     ...groups.map(renderTable),
@@ -88,15 +91,16 @@ interface Measured {
 
 async function measureGroups(
   groups: readonly Group[],
-  mcpServer: string,
+  servers: Pick<Surroundings, 'mcpServer' | 'modelServer'>,
   plan: Plan,
 ): Promise<MeasuredGroup[]> {
   await using stack = new AsyncDisposableStack();
   const onPostgres = groups.some(({ rows }) => rows.some(row => row.onPostgres));
   const postgres = onPostgres ? stack.use(await startPostgres({ durable: true })) : undefined;
   const all: Measured[] = [];
+  const shared: Surroundings['shared'] = new Map();
   for (const row of groups.flatMap(({ rows }) => rows)) {
-    const running = await startRow(row, { postgres, mcpServer });
+    const running = await startRow(row, { postgres, shared, ...servers });
     stack.defer(() => running.stop());
     all.push({ row, running, samples: [] });
   }

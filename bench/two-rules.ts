@@ -105,6 +105,7 @@ export function statelessCall(
   headers: Record<string, string> | undefined,
   paramsOf: (index: number) => { name: string; arguments: object },
   expects: string,
+  meta: Readonly<Record<string, unknown>> = {},
 ): Call {
   return {
     headers: {
@@ -113,7 +114,7 @@ export function statelessCall(
       'Mcp-Method': 'tools/call',
       'Mcp-Name': paramsOf(0).name,
     },
-    bodyOf: id => callBody(id, { ...paramsOf(id), _meta }),
+    bodyOf: id => callBody(id, { ...paramsOf(id), _meta: { ..._meta, ...meta } }),
     expects,
   };
 }

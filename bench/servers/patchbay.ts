@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
 import { TOGETHER } from '../measure.ts';
+import { modelAgent } from '../model-turns.ts';
 import { AGENT, AGENT_FILE, discover, toolCallingAgent } from '../two-rules.ts';
 import { startUpstream } from './upstream.ts';
 
@@ -53,6 +54,11 @@ if (door === 'operator' || door === 'deploy') {
 
 /** Where calls of tools go, as an agent names it. */
 async function mcpServer(): Promise<string> {
+  if (door === 'model') {
+    const options = { url: `${process.env.BENCH_MCP_SERVER}/session`, gated: false };
+    await client.call('add_server', { name: 'echo', options, wait: true });
+    return 'echo';
+  }
   if (door !== 'mcpcalls-program') return `${process.env.BENCH_MCP_SERVER}/stateless`;
   const program = join(import.meta.dirname, 'mcp-program.ts');
   const options = { command: process.execPath, args: [program], gated: false };
@@ -73,6 +79,7 @@ function agentFileFor(what: string | undefined, upstream: string): Record<string
     const httpCalls = [{ ...call, request: { method: 'GET', path: '/' } }];
     return { ...AGENT_FILE, httpcalls: { targetServerUrl: upstream, httpCalls } };
   }
+  if (what === 'model') return modelAgent(process.env.BENCH_MODEL_SERVER!, upstream);
   if (what?.startsWith('mcpcalls')) {
     return toolCallingAgent(upstream, { toolName: 'echo', toolArguments: { text: '{{ input }}' } });
   }
