@@ -37,6 +37,26 @@ describe.each(WAYS)('A model of $name', way => {
     else expect(seen?.body).not.toHaveProperty('store');
   });
 
+  it('answers several requests at once, each sent with its own key and heard by who sent it, while one is taken back', async () => {
+    const bar = Promise.withResolvers<void>();
+    rig.model.play(({ key = 'no key' }) => ({
+      text: key,
+      ...(key === 'taken-back' && { until: bar.promise }),
+    }));
+    const stop = new AbortController();
+    const stopped = rig.ask(way, { apiKey: 'taken-back', signal: stop.signal });
+    const keys = Array.from({ length: 8 }, (_, index) => `key-${index}`);
+    const asked = keys.map(async apiKey => {
+      let heard = '';
+      const outcome = await rig.ask(way, { apiKey, onText: delta => (heard += delta) });
+      return [textOf(outcome), heard];
+    });
+    stop.abort(new Error('taken back'));
+    await expect(stopped).rejects.toThrow('taken back');
+    expect(await Promise.all(asked)).toEqual(keys.map(key => [key, key]));
+    bar.resolve();
+  });
+
   it('is heard while it answers, and the pieces are the text', async () => {
     const text = ['It is ', 'a fine', ' day.'];
     rig.model.play([{ text }]);

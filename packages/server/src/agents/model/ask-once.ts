@@ -5,17 +5,11 @@ import { AnswerInProgress, type WholeAnswer } from './answer.ts';
 import { type Failure, type FailureContext, failureOf, TimeIsUp } from './failure.ts';
 import { promptOf } from './messages.ts';
 import type { ModelRequest, ModelTool, ModelUsage } from './model.ts';
-import type { OpenModel, Provider, ProviderSettings } from './providers.ts';
+import type { OpenedModels, Target } from './opened-models.ts';
+import type { Provider } from './providers.ts';
 
 /** Of the body of one answer. Its characters are counted in `answer.ts`; the events around them are many times as long. */
 const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Which model is asked, and where. */
-export interface Target {
-  readonly provider: Provider;
-  readonly open: OpenModel;
-  readonly settings: Omit<ProviderSettings, 'fetch'>;
-}
 
 export type Attempt = { readonly usage: ModelUsage | undefined } & (
   | ({ readonly kind: 'answered' } & WholeAnswer)
@@ -27,6 +21,7 @@ export async function askOnce(
   request: ModelRequest,
   target: Target,
   parts: {
+    readonly models: OpenedModels;
     readonly fetch: SafeFetch;
     readonly clock: Clock;
     readonly scrub: (text: string) => string;
@@ -36,16 +31,19 @@ export async function askOnce(
   },
 ): Promise<Attempt> {
   const { clock, scrub } = parts;
+  request.signal.throwIfAborted();
   const over = new AbortController();
+  const cancel = () => over.abort(request.signal.reason);
+  request.signal.addEventListener('abort', cancel);
   const heard = keepTime(clock, request, over);
   const wire = listening(parts.fetch, heard);
   const answer = new AnswerInProgress(parts.onText);
   try {
-    const { model, options } = target.open(request.model, { ...target.settings, fetch: wire.fetch });
+    const { model, options } = parts.models.open(target, over.signal, wire.fetch);
     const { stream } = await model.doStream({
       ...optionsOf(request, target.provider),
       ...(options && { providerOptions: options }),
-      abortSignal: AbortSignal.any([request.signal, over.signal]),
+      abortSignal: over.signal,
     });
     for await (const part of stream) {
       if (part.type === 'stream-start' && part.warnings.length > 0) parts.onLeftOut(part.warnings);
@@ -64,17 +62,22 @@ export async function askOnce(
     };
     return { kind: 'failed', failure: failureOf(thrown, context), usage: answer.usage };
   } finally {
+    request.signal.removeEventListener('abort', cancel);
     // Nothing of the request goes on behind its end, whatever ended it.
-    over.abort();
+    over.abort(OVER);
   }
 }
 
+/** Nobody reads it. */
+const OVER = Symbol('over');
+
 function optionsOf(request: ModelRequest, provider: Provider): LanguageModelV4CallOptions {
-  const { tools, mayCall = true, temperature, maxTokens, json } = request;
+  const { apiKey, tools, mayCall = true, temperature, maxTokens, json } = request;
   const { jsonMode } = provider;
   const heldToJson = json && (jsonMode === 'always' || (jsonMode === 'without-tools' && tools.length === 0));
   return {
     prompt: promptOf(request, provider),
+    ...(apiKey && { headers: provider.keyHeader(apiKey) }),
     ...(tools.length > 0 && { tools: tools.map(sentTool) }),
     // Without the tools the calls that were made would be of none.
     ...(tools.length > 0 && !mayCall && { toolChoice: { type: 'none' } }),

@@ -3,9 +3,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { createScrubber } from '../../kernel/redact.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
-import { askOnce, type Target } from './ask-once.ts';
+import { askOnce } from './ask-once.ts';
 import type { Failure } from './failure.ts';
 import type { CallModel, ModelOutcome, ModelRequest, ModelUsage } from './model.ts';
+import { createOpenedModels, type Target } from './opened-models.ts';
 import { PROVIDERS, type Provider } from './providers.ts';
 
 export interface ModelParts {
@@ -21,6 +22,7 @@ export interface ModelParts {
  * Nothing comes from the environment of the process, and nothing leaves but through the given fetch.
  */
 export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): CallModel {
+  const models = createOpenedModels();
   return async request => {
     request.signal.throwIfAborted();
     const began = clock.now();
@@ -35,8 +37,8 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
     let usage: ModelUsage | undefined;
     for (let attempts = 1; ; attempts++) {
       const attempt = await askOnce(request, found.target, {
-        ...{ clock, scrub, onLeftOut },
-        fetch: found.target.settings.foreign ? fetch : fetchOwn,
+        ...{ models, clock, scrub, onLeftOut },
+        fetch: found.target.foreign ? fetch : fetchOwn,
         onText: speech.begin(),
       });
       usage = sumOf(usage, attempt.usage);
@@ -81,7 +83,7 @@ type Found =
   | { readonly kind: 'found'; readonly target: Target }
   | Pick<Extract<ModelOutcome, { kind: 'failed' }>, 'kind' | 'code' | 'message'>;
 
-async function findTarget({ provider: name, apiKey, baseUrl: given }: ModelRequest): Promise<Found> {
+async function findTarget({ provider: name, model, apiKey, baseUrl: given }: ModelRequest): Promise<Found> {
   const provider: Provider = PROVIDERS[name];
   const { title } = provider;
   const baseUrl = addressOf(given, provider);
@@ -98,8 +100,7 @@ async function findTarget({ provider: name, apiKey, baseUrl: given }: ModelReque
       code: 'AUTHENTICATION_FAILED',
       message: `${title} needs an API key, and there is none.`,
     };
-  const settings = { apiKey: apiKey || undefined, baseUrl, foreign };
-  return { kind: 'found', target: { provider, open: await provider.load(), settings } };
+  return { kind: 'found', target: { provider, open: await provider.load(), model, baseUrl, foreign } };
 }
 
 /** Of an address without a path, the rest is as at the provider's own: so people write the address of a server on their own machine. */

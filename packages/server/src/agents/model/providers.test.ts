@@ -25,7 +25,7 @@ describe('each provider', () => {
   it.each(Object.entries(PROVIDERS))('%s opens its model without asking the environment', async (_, row) => {
     const open = await row.load();
     const fetch = () => Promise.reject(new Error('not called'));
-    const settings = { apiKey: undefined, baseUrl: 'http://127.0.0.1:9/v1', foreign: true, fetch };
+    const settings = { baseUrl: 'http://127.0.0.1:9/v1', foreign: true, fetch };
     expect(open('some-model', settings)).toMatchObject({
       model: { specificationVersion: 'v4', modelId: 'some-model' },
     });

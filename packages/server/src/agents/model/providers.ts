@@ -5,10 +5,8 @@ import { granted, type Outcome, refused } from '../../kernel/result.ts';
 /** Which subset of JSON Schema a provider takes for the arguments of tools; `plain` is what all of them take. */
 export type SchemaDialect = 'anthropic' | 'openai' | 'gemini' | 'plain';
 
-/** Everything a provider's package would otherwise take from the environment of the process. */
+/** Everything but the key that a provider's package would otherwise take from the environment of the process. */
 export interface ProviderSettings {
-  /** `undefined` where none is needed. */
-  readonly apiKey: string | undefined;
   readonly baseUrl: string;
   /** Is `baseUrl` another address than the provider's own? */
   readonly foreign: boolean;
@@ -21,7 +19,7 @@ export interface OpenedModel {
   readonly options?: SharedV4ProviderOptions;
 }
 
-/** Makes the model of one request; it holds nothing but its settings. */
+/** Makes a model, which holds nothing but its settings: it may be asked often, and each request brings its key. */
 export type OpenModel = (model: string, settings: ProviderSettings) => OpenedModel;
 
 export interface Provider {
@@ -32,6 +30,8 @@ export interface Provider {
   /** `undefined`: whoever configures it says where it is. */
   readonly baseUrl: string | undefined;
   readonly needsKey: boolean;
+  /** The header that a key is sent in. */
+  readonly keyHeader: (apiKey: string) => Readonly<Record<string, string>>;
   /** What is asked where nothing is said; `undefined` where each installation has its own. */
   readonly defaultModel: string | undefined;
   /** Under which parameters of a task its model may stand, the one that is written first (platform.md 3.7). */
@@ -52,6 +52,7 @@ export const PROVIDERS = {
     load: loadAnthropic,
     baseUrl: 'https://api.anthropic.com/v1',
     needsKey: true,
+    keyHeader: apiKey => ({ 'x-api-key': apiKey }),
     defaultModel: 'claude-sonnet-4-6',
     modelParameters: MODEL_NAME,
     dialect: 'anthropic',
@@ -63,6 +64,7 @@ export const PROVIDERS = {
     load: loadOpenAi,
     baseUrl: 'https://api.openai.com/v1',
     needsKey: true,
+    keyHeader: bearer,
     defaultModel: 'gpt-5.4',
     modelParameters: MODEL_NAME,
     dialect: 'openai',
@@ -74,6 +76,7 @@ export const PROVIDERS = {
     load: loadGoogle,
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     needsKey: true,
+    keyHeader: apiKey => ({ 'x-goog-api-key': apiKey }),
     defaultModel: 'gemini-3.5-flash',
     modelParameters: MODEL_NAME,
     dialect: 'gemini',
@@ -132,12 +135,17 @@ export function readProvider(
   });
 }
 
+function bearer(apiKey: string) {
+  return { Authorization: `Bearer ${apiKey}` };
+}
+
 function compatible<const U extends string | undefined>(title: string, baseUrl: U, defaultModel?: string) {
   return {
     title,
     load: () => loadCompatible(),
     baseUrl,
     needsKey: true,
+    keyHeader: bearer,
     defaultModel,
     modelParameters: MODEL_NAME,
     dialect: 'plain',
@@ -146,10 +154,13 @@ function compatible<const U extends string | undefined>(title: string, baseUrl: 
   } as const;
 }
 
+/** So that a package does not look for a key in the environment: the header of each request stands in its place. */
+const NO_KEY = '';
+
 async function loadAnthropic(): Promise<OpenModel> {
   const { createAnthropic } = await import('@ai-sdk/anthropic');
-  return (model, { apiKey = '', baseUrl, fetch }) => ({
-    model: createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(model),
+  return (model, { baseUrl, fetch }) => ({
+    model: createAnthropic({ apiKey: NO_KEY, baseURL: baseUrl, fetch }).languageModel(model),
     // Arguments that are streamed bit by bit are not checked by the provider, and nobody here wants to see them grow.
     options: { anthropic: { toolStreaming: false } },
   });
@@ -161,8 +172,8 @@ async function loadAnthropic(): Promise<OpenModel> {
  */
 async function loadOpenAi(): Promise<OpenModel> {
   const { createOpenAI } = await import('@ai-sdk/openai');
-  return (model, { apiKey = '', baseUrl, foreign, fetch }) => {
-    const provider = createOpenAI({ apiKey, baseURL: baseUrl, fetch });
+  return (model, { baseUrl, foreign, fetch }) => {
+    const provider = createOpenAI({ apiKey: NO_KEY, baseURL: baseUrl, fetch });
     const strictJsonSchema = false;
     return foreign
       ? { model: provider.chat(model), options: { openai: { strictJsonSchema } } }
@@ -172,20 +183,19 @@ async function loadOpenAi(): Promise<OpenModel> {
 
 async function loadGoogle(): Promise<OpenModel> {
   const { createGoogle } = await import('@ai-sdk/google');
-  return (model, { apiKey = '', baseUrl, fetch }) => ({
-    model: createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(model),
+  return (model, { baseUrl, fetch }) => ({
+    model: createGoogle({ apiKey: NO_KEY, baseURL: baseUrl, fetch }).languageModel(model),
   });
 }
 
 async function loadCompatible(asksForUsage = true): Promise<OpenModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return (model, { apiKey, baseUrl, fetch }) => ({
+  return (model, { baseUrl, fetch }) => ({
     model: createOpenAICompatible({
       name: 'compatible',
       baseURL: baseUrl,
       includeUsage: asksForUsage,
       fetch,
-      ...(apiKey !== undefined && { apiKey }),
     }).chatModel(model),
   });
 }

@@ -1,0 +1,46 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { expect, it } from 'vitest';
+import { createOpenedModels, type Target } from './opened-models.ts';
+import { type OpenedModel, PROVIDERS, type ProviderSettings } from './providers.ts';
+
+/** Opens models that do nothing, and knows what was opened. */
+function opener() {
+  const opened: { readonly model: string; readonly fetch: ProviderSettings['fetch'] }[] = [];
+  const open = (model: string, { fetch }: ProviderSettings): OpenedModel => {
+    opened.push({ model, fetch });
+    return { model: { modelId: model } as LanguageModelV4 };
+  };
+  const target = (model: string): Target => ({
+    ...{ provider: PROVIDERS['openai-compatible'], open, model },
+    ...{ baseUrl: 'http://model.test/v1', foreign: true },
+  });
+  return { opened, target };
+}
+
+const signal = () => new AbortController().signal;
+const unused = () => Promise.reject(new Error('not called'));
+
+it('opens a model once, and again when many others were asked since', () => {
+  const { opened, target } = opener();
+  const models = createOpenedModels();
+  const first = models.open(target('first'), signal(), unused);
+  expect(models.open(target('first'), signal(), unused)).toBe(first);
+  for (let index = 0; index < 99; index += 1) models.open(target(`other-${index}`), signal(), unused);
+  expect(models.open(target('first'), signal(), unused)).toBe(first);
+  for (let index = 0; index < 100; index += 1) models.open(target(`more-${index}`), signal(), unused);
+  models.open(target('first'), signal(), unused);
+  expect(opened.filter(({ model }) => model === 'first')).toHaveLength(2);
+});
+
+it('sends each request through the fetch that belongs to its signal, and no other one', async () => {
+  const { opened, target } = opener();
+  const models = createOpenedModels();
+  const signals = [signal(), signal()] as const;
+  for (const one of signals) {
+    models.open(target('model'), one, async () => new Response(`for ${signals.indexOf(one)}`));
+  }
+  const [{ fetch }] = opened as [(typeof opened)[number]];
+  for (const [index, one] of signals.entries())
+    expect(await (await fetch('http://model.test', { signal: one })).text()).toBe(`for ${index}`);
+  expect(() => fetch('http://model.test', { signal: signal() })).toThrow('without its signal');
+});
