@@ -13,13 +13,13 @@ export const SHAPES = {
 export type Shape = keyof typeof SHAPES;
 
 /** Every loop of the bench tells its model the same. */
-export const SYSTEM = 'You are the agent of the bench. Be short.';
+const SYSTEM = 'You are the agent of the bench. Be short.';
 
 /** The pieces of a streamed answer, and how long its model waits between two of them where it is to be slow. */
 export const PIECES = Array.from({ length: 20 }, (_, index) => `piece ${index} `);
-export const SLOW = { message: 'stream slowly', betweenMs: 5 };
+export const SLOW = { message: 'stream slowly', betweenMs: 2 };
 
-const AGENT = 'model_agent';
+export const MODEL_AGENT = 'model_agent';
 
 /** An agent that is nothing but a model with the tools of one registered server. It is not told earlier turns, as the loops beside it are not. */
 export function modelAgent(modelServer: string, server: string): Record<string, unknown> {
@@ -28,7 +28,7 @@ export function modelAgent(modelServer: string, server: string): Record<string, 
     ...{ id: 'main', type: 'openai-compatible', parameters },
     ...{ mcpServers: [server], conversationHistoryLimit: 0 },
   };
-  return { agent: AGENT, name: 'Model agent', mcp_enabled: true, llm: { tasks: [task] } };
+  return { agent: MODEL_AGENT, name: 'Model agent', mcp_enabled: true, llm: { tasks: [task] } };
 }
 
 /** A turn at the agent door, in a conversation of each connection's own; with progress where its answer is streamed. */
@@ -40,7 +40,7 @@ export function modelTurnCall(
   const { message, says } = SHAPES[shape];
   return statelessCall(
     headers,
-    index => ({ name: AGENT, arguments: { message, context_id: conversations?.[index] } }),
+    index => ({ name: MODEL_AGENT, arguments: { message, context_id: conversations?.[index] } }),
     says,
     shape === 'streamed in 20 pieces' ? { progressToken: 1 } : {},
   );
@@ -49,6 +49,6 @@ export function modelTurnCall(
 /** The same at a loop of others, which is a server of its own. */
 export function loopCall(shape: Shape): Pick<Target, 'headers' | 'bodyOf' | 'expects'> {
   const { message, says } = SHAPES[shape];
-  const body = JSON.stringify({ message, stream: shape === 'streamed in 20 pieces' });
+  const body = JSON.stringify({ system: SYSTEM, message, stream: shape === 'streamed in 20 pieces' });
   return { headers: {}, bodyOf: () => body, expects: says };
 }

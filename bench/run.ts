@@ -1,22 +1,35 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, release, type } from 'node:os';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, release, tmpdir, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '@patchbay/testing/postgres';
 import { installPinned } from '../test/judges/install-pinned.ts';
 import { startProcess } from './bench-process.ts';
 import { type Figure, measureConnections } from './connections.ts';
+import { type FirstWords, measureFirstWords } from './first-words.ts';
 import { measure, medianOf, type Sample, TOGETHER, warmUp } from './measure.ts';
-import { GROUPS, type Group, type Row, type RunningRow, type Surroundings, startRow } from './rows.ts';
-import { type MeasuredGroup, type MeasuredRow, renderFigures, renderTable } from './table.ts';
+import { modelShares, type Shares } from './model-shares.ts';
+import {
+  GROUPS,
+  type Group,
+  modelGroupTitle,
+  type Row,
+  type RunningRow,
+  type Surroundings,
+  startRow,
+} from './rows.ts';
+import { type MeasuredGroup, type MeasuredRow, renderColumns, renderFigures, renderTable } from './table.ts';
+import { measureWaiting } from './waiting.ts';
 
 const HELP = `Measures the doors beside node:http and bare servers of the MCP SDK, calls of other servers' tools beside a raw
-request and the SDK's client, turns that make such calls beside gateways from npm, and connections.
+request and the SDK's client, turns that make such calls beside gateways from npm, turns with a language model beside the
+loops of the AI SDK and Mastra, conversations that wait for a person, and connections.
 
-  npm run bench                  5 rounds, about 20 minutes; writes bench/results/<date>-<name>.md and .json
-  npm run bench -- --quick       2 short rounds, about 4 minutes; prints only
+  npm run bench                  5 rounds, about 40 minutes; writes bench/results/<date>-<name>.md and .json
+  npm run bench -- --quick       2 short rounds, about 8 minutes; prints only
   npm run bench -- --only WORD   rows and groups whose title contains the word, and what they are compared with; groups are
-                                 doors, outbound calls, door to MCP server, connections
+                                 doors, outbound calls, door to MCP server, model turn, model's first words, model's waiting calls,
+                                 connections; "model" is all that has to do with models, about 18 minutes
   npm run bench -- --name NAME   name of the result (default: foundation)
 
 Every server runs in a process of its own. All start first and are warmed up. Then each round goes through all of
@@ -27,8 +40,10 @@ connections, its PostgreSQL server and the programs it started included, the MCP
 figures of different runs are not: machines drift. Let nothing else run beside it.
 `;
 
-/** What has no throughput: a group by this name. */
+/** What has no throughput: groups by these names. */
 const CONNECTIONS = 'connections';
+const FIRST_WORDS = "model's first words";
+const WAITING = "model's waiting calls";
 
 const { values: options } = parseArgs({
   options: {
@@ -44,8 +59,12 @@ interface Plan {
   /** A row is called over one connection and over many. */
   readonly seconds: { readonly alone: number; readonly together: number };
   readonly warmUp: { readonly calls: number; readonly seconds: number };
-  /** Rounds of what has no throughput. */
+  /** Rounds of connections. */
   readonly figureRounds: number;
+  /** Answers that are listened to. */
+  readonly listened: number;
+  /** Conversations that wait. */
+  readonly waiting: number;
 }
 
 const FULL: Plan = {
@@ -53,12 +72,16 @@ const FULL: Plan = {
   seconds: { alone: 2, together: 4 },
   warmUp: { calls: 8000, seconds: 20 },
   figureRounds: 3,
+  listened: 200,
+  waiting: 1_000,
 };
 const QUICK: Plan = {
   rounds: 2,
   seconds: { alone: 0.5, together: 1.5 },
   warmUp: { calls: 2000, seconds: 3 },
   figureRounds: 1,
+  listened: 30,
+  waiting: 100,
 };
 
 async function bench(): Promise<void> {
@@ -73,14 +96,21 @@ async function bench(): Promise<void> {
   stack.defer(() => modelServer.stop());
   const servers = { mcpServer: url, modelServer: modelServer.ready.url };
   const groups = await measureGroups(chosen, servers, plan);
+  const shares = modelShares(groups, modelGroupTitle);
+  const firstWords = isNamed(FIRST_WORDS) ? await measureFirstWords(servers, plan.listened) : [];
+  const waiting = isNamed(WAITING) ? await measureWaitingCalls(plan.waiting) : [];
   const figures = isNamed(CONNECTIONS) ? await measureConnections(url, plan.figureRounds, say) : [];
   const tables = [
     ...groups.map(renderTable),
+    ...(shares.length > 0 ? [renderShares(shares)] : []),
+    ...(firstWords.length > 0 ? [renderFirstWords(firstWords)] : []),
+    ...(waiting.length > 0 ? [renderFigures(WAITING, waiting)] : []),
     ...(figures.length > 0 ? [renderFigures(CONNECTIONS, figures)] : []),
   ];
   const text = tables.join('\n\n');
   process.stdout.write(`${text}\n`);
-  if (!options.quick) await writeResults(plan.rounds, { groups, figures }, text);
+  const measured = { groups, shares, firstWords, waiting, figures };
+  if (!options.quick) await writeResults(plan.rounds, measured, text);
 }
 
 interface Measured {
@@ -122,6 +152,35 @@ async function measureGroups(
   }));
 }
 
+async function measureWaitingCalls(conversations: number): Promise<readonly Figure[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  try {
+    const { figures, complaints } = await measureWaiting({ dataDir, conversations, say });
+    if (complaints.length > 0) throw new Error(complaints.slice(0, 10).join('; '));
+    return figures;
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function renderShares(shares: readonly Shares[]): string {
+  const ms = (value: number) => value.toFixed(3);
+  return renderColumns(
+    'parts of a model turn',
+    ['CPU ms', 'a model step', 'a tool call', 'the rest of a turn'],
+    shares.map(({ title, modelStep, toolCall, rest }) => [title, ms(modelStep), ms(toolCall), ms(rest)]),
+  );
+}
+
+function renderFirstWords(heard: readonly FirstWords[]): string {
+  const ms = (value: number) => value.toFixed(1);
+  return renderColumns(
+    FIRST_WORDS,
+    ['ms', 'first words, p50', 'first words, p99', 'whole answer, p50'],
+    heard.map(({ title, first, whole }) => [title, ms(first.p50), ms(first.p99), ms(whole)]),
+  );
+}
+
 /** The rows that the word names, and those that they are compared with. */
 function chosenOf({ title, rows }: Group): Group {
   if (isNamed(title)) return { title, rows };
@@ -135,7 +194,7 @@ function isNamed(title: string): boolean {
 
 async function writeResults(
   rounds: number,
-  measured: { readonly groups: readonly MeasuredGroup[]; readonly figures: readonly Figure[] },
+  measured: Readonly<Record<string, readonly object[]>>,
   tables: string,
 ): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);

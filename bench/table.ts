@@ -79,6 +79,15 @@ export function renderFigures(title: string, figures: readonly Figure[]): string
   return [headingOf(title), '', ...markdown(['what', 'measured', 'aim', ''], rows)].join('\n');
 }
 
+/** Rows with several figures each, below one heading. */
+export function renderColumns(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  return [headingOf(title), '', ...markdown(head, rows)].join('\n');
+}
+
 function headingOf(title: string): string {
   return `## ${title[0]!.toUpperCase()}${title.slice(1)}`;
 }

@@ -2,10 +2,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Agent as Dispatcher } from 'undici';
-import { SYSTEM } from '../model-turns.ts';
 
 /**
- * A loop of model and tools behind node:http: `loop.mjs NAME`. Each request says a message and is answered with what the loop says in the end, or with its
+ * A loop of model and tools behind node:http: `loop.mjs NAME`. Each request says a message, with the words for the system, and is answered with what the loop says in the end, or with its
  * words as they come. All of them ask the same model and call the same server of tools over MCP, and keep nothing.
  */
 const MAX_STEPS = 11;
@@ -21,14 +20,14 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.on('end', async () => {
-    const { message, stream: isStream } = JSON.parse(body);
+    const { system, message, stream: isStream } = JSON.parse(body);
     if (!isStream) {
-      const said = JSON.stringify({ text: await answer(message) });
+      const said = JSON.stringify({ text: await answer(system, message) });
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(said) };
       return void response.writeHead(200, headers).end(said);
     }
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
-    for await (const delta of await stream(message)) response.write(delta);
+    for await (const delta of await stream(system, message)) response.write(delta);
     response.end();
   });
 });
@@ -44,12 +43,12 @@ async function aiSdkLoop() {
   const model = createOpenAICompatible({ name: 'bench', baseURL: modelServer }).chatModel('scripted');
   const mcp = await createMCPClient({ transport: { type: 'http', url: toolServer } });
   const tools = await mcp.tools();
-  const options = message => ({
-    ...{ model, tools, instructions: SYSTEM, prompt: message, stopWhen: isStepCount(MAX_STEPS) },
+  const options = (instructions, prompt) => ({
+    ...{ model, tools, instructions, prompt, stopWhen: isStepCount(MAX_STEPS) },
   });
   return {
-    answer: async message => (await generateText(options(message))).text,
-    stream: async message => streamText(options(message)).textStream,
+    answer: async (...said) => (await generateText(options(...said))).text,
+    stream: async (...said) => streamText(options(...said)).textStream,
   };
 }
 
@@ -61,11 +60,11 @@ async function mastraLoop() {
   const model = createOpenAICompatible({ name: 'bench', baseURL: modelServer }).chatModel('scripted');
   const mcp = new MCPClient({ servers: { bench: { url: new URL(toolServer) } } });
   const tools = await mcp.listTools();
-  const agent = new Agent({ id: 'bench', name: 'bench', instructions: SYSTEM, model, tools });
-  const options = { maxSteps: MAX_STEPS };
+  const agent = new Agent({ id: 'bench', name: 'bench', instructions: '', model, tools });
+  const options = instructions => ({ instructions, maxSteps: MAX_STEPS });
   return {
-    answer: async message => (await agent.generate(message, options)).text,
-    stream: async message => (await agent.stream(message, options)).textStream,
+    answer: async (system, message) => (await agent.generate(message, options(system))).text,
+    stream: async (system, message) => (await agent.stream(message, options(system))).textStream,
   };
 }
 
@@ -104,9 +103,9 @@ async function rawLoop() {
     }
   }
 
-  async function* loop(message) {
+  async function* loop(system, message) {
     const messages = [
-      { role: 'system', content: SYSTEM },
+      { role: 'system', content: system },
       { role: 'user', content: message },
     ];
     for (;;) {
@@ -123,11 +122,11 @@ async function rawLoop() {
     }
   }
   return {
-    async answer(message) {
+    async answer(...said) {
       let text = '';
-      for await (const delta of loop(message)) text += delta;
+      for await (const delta of loop(...said)) text += delta;
       return text;
     },
-    stream: async message => loop(message),
+    stream: async (...said) => loop(...said),
   };
 }

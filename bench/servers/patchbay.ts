@@ -49,7 +49,7 @@ if (door === 'operator' || door === 'deploy') {
   const conversations = (await Promise.all(starting)).map(({ conversationId }) => conversationId);
   await discover(platform.agentUrl(agentId), headers);
   const url = door === 'approve' ? await startApprovals(conversations) : platform.agentUrl(agentId);
-  process.send?.({ url, headers, conversations });
+  process.send?.({ url, operatorUrl: platform.operatorUrl, baseUrl: platform.url, headers, conversations });
 }
 
 /** Where calls of tools go, as an agent names it. */
