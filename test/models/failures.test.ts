@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModels } from '../../packages/server/src/agents/model/call-model.ts';
@@ -277,6 +280,25 @@ describe('A request to a model', () => {
       message: expect.stringContaining('text/html'),
     });
   });
+  it('may take as long as it likes while something of its answer comes', async () => {
+    const clock = createManualClock();
+    await using other = await startRig([], clock);
+    const pieces = ['One, ', 'two, ', 'three, ', 'four'];
+    const next = pieces.map(() => Promise.withResolvers<void>());
+    await using server = await startSlowServer(pieces, next);
+    const heard: string[] = [];
+    const asked = other.ask(COMPATIBLE, {
+      ...{ baseUrl: server.url, timeoutMs: 10_000, totalMs: 100_000 },
+      onText: delta => heard.push(delta),
+    });
+    for (const [index, { resolve }] of next.entries()) {
+      resolve();
+      await expect.poll(() => heard.length).toBe(index + 1);
+      await clock.advance(8_000);
+    }
+    server.end();
+    expect(await asked).toMatchObject({ kind: 'answered', attempts: 1 });
+  });
   it('is not made without a key that is needed', async () => {
     rig.model.play([OK]);
     expect(await rig.ask(OPENAI, { apiKey: undefined })).toMatchObject({
@@ -302,3 +324,34 @@ describe('A request to a model', () => {
     expect(rig.model.requests[0]?.path).toBe('/v1/chat/completions');
   });
 });
+
+/** A server of a model that says each piece when it may, and ends its answer when it is told. */
+async function startSlowServer(
+  pieces: readonly string[],
+  may: readonly { readonly promise: Promise<void> }[],
+) {
+  const ending = Promise.withResolvers<void>();
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'one', created: 0, model: 'slow', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const server = createServer(async (request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const [index, content] of pieces.entries()) {
+      await may[index]!.promise;
+      response.write(chunk({ content }));
+    }
+    await ending.promise;
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    end: ending.resolve,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -78,6 +78,8 @@ export interface SafeFetchOptions {
 export interface SafeFetchInit {
   readonly hostFrom: HostFrom;
   readonly limits?: Partial<Pick<FetchLimits, 'totalMs' | 'maxBytes'>>;
+  /** Told whenever something of the body has come. */
+  readonly onBytes?: () => void;
 }
 
 export interface SafeFetch {
@@ -204,9 +206,11 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         sent = true;
         const location = response.headers.get('location');
         if (location === null || !REDIRECTS.has(response.status) || init.redirect === 'manual') {
-          return boundedResponse(response, request.url, redirects > 0, maxBytes, deadline, thrown =>
-            failed(thrown, true),
-          );
+          return boundedResponse(response, {
+            ...{ url: request.url, redirected: redirects > 0, maxBytes, deadline },
+            onBytes: init.onBytes,
+            failed: thrown => failed(thrown, true),
+          });
         }
         await response.body?.cancel();
         if (init.redirect === 'error')
@@ -430,12 +434,16 @@ type UndiciResponse = Awaited<ReturnType<typeof undiciFetch>>;
 /** A standard `Response` (libraries test for the class) whose body counts its bytes and keeps the time limit until its end. */
 function boundedResponse(
   response: UndiciResponse,
-  url: URL,
-  redirected: boolean,
-  maxBytes: number,
-  deadline: Deadline,
-  failed: (thrown: unknown) => unknown,
+  bounds: {
+    readonly url: URL;
+    readonly redirected: boolean;
+    readonly maxBytes: number;
+    readonly deadline: Deadline;
+    readonly onBytes: (() => void) | undefined;
+    readonly failed: (thrown: unknown) => unknown;
+  },
 ): Response {
+  const { url, redirected, maxBytes, deadline, onBytes, failed } = bounds;
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body && announced > maxBytes) {
     void response.body.cancel().catch(() => undefined);
@@ -454,6 +462,7 @@ function boundedResponse(
             deadline.clear();
             return controller.close();
           }
+          onBytes?.();
           bytes += value.byteLength;
           if (bytes > maxBytes) throw tooLarge(maxBytes);
           controller.enqueue(value);
@@ -486,8 +495,9 @@ class Deadline {
 
   constructor(clock: Clock, totalMs: number, outer: AbortSignal | undefined) {
     const timeUp = new AbortController();
-    this.signal = outer ? AbortSignal.any([outer, timeUp.signal]) : timeUp.signal;
-    if (!Number.isFinite(totalMs)) return;
+    const isLimited = Number.isFinite(totalMs);
+    this.signal = outer && isLimited ? AbortSignal.any([outer, timeUp.signal]) : (outer ?? timeUp.signal);
+    if (!isLimited) return;
     clock.sleep(totalMs, this.cleared.signal).then(
       () => timeUp.abort(new TimeIsUp(`no answer within ${totalMs} ms`)),
       () => undefined,
@@ -495,9 +505,12 @@ class Deadline {
   }
 
   clear(): void {
-    this.cleared.abort();
+    this.cleared.abort(CLEARED);
   }
 }
+
+/** Nobody reads it, and an error would be made for each request. */
+const CLEARED = Symbol('cleared');
 
 /** Without query and fragment, where secrets travel. */
 function shown(url: URL): string {

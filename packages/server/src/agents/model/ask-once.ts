@@ -5,8 +5,8 @@ import { AnswerInProgress, type WholeAnswer } from './answer.ts';
 import { type Failure, type FailureContext, failureOf, TimeIsUp } from './failure.ts';
 import { promptOf } from './messages.ts';
 import type { ModelRequest, ModelTool, ModelUsage } from './model.ts';
-import type { OpenedModels, Target } from './opened-models.ts';
-import type { Provider } from './providers.ts';
+import type { OpenedModels } from './opened-models.ts';
+import type { OpenedModel, Provider } from './providers.ts';
 
 /** Of the body of one answer. Its characters are counted in `answer.ts`; the events around them are many times as long. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -19,9 +19,9 @@ export type Attempt = { readonly usage: ModelUsage | undefined } & (
 /** Sends the request once. Rejects only with the reason of its signal. */
 export async function askOnce(
   request: ModelRequest,
-  target: Target,
+  { provider, opened: { model, options } }: { readonly provider: Provider; readonly opened: OpenedModel },
   parts: {
-    readonly models: OpenedModels;
+    readonly models: Pick<OpenedModels, 'lead'>;
     readonly fetch: SafeFetch;
     readonly clock: Clock;
     readonly scrub: (text: string) => string;
@@ -37,11 +37,11 @@ export async function askOnce(
   request.signal.addEventListener('abort', cancel);
   const heard = keepTime(clock, request, over);
   const wire = listening(parts.fetch, heard);
+  parts.models.lead(over.signal, wire.fetch);
   const answer = new AnswerInProgress(parts.onText);
   try {
-    const { model, options } = parts.models.open(target, over.signal, wire.fetch);
     const { stream } = await model.doStream({
-      ...optionsOf(request, target.provider),
+      ...optionsOf(request, provider),
       ...(options && { providerOptions: options }),
       abortSignal: over.signal,
     });
@@ -54,7 +54,7 @@ export async function askOnce(
     request.signal.throwIfAborted();
     const thrown = over.signal.aborted ? over.signal.reason : error;
     const context: FailureContext = {
-      provider: target.provider.title,
+      provider: provider.title,
       model: request.model,
       answeredWith: wire.answeredWith(),
       scrub,
@@ -128,23 +128,12 @@ function listening(fetch: SafeFetch, heard: () => void) {
     const limits = { totalMs: Number.POSITIVE_INFINITY, maxBytes: MAX_BYTES };
     const url = input instanceof Request ? input.url : input;
     // The address stands in the configuration of an agent or is the provider's own.
-    const response = await fetch(url, { ...init, hostFrom: 'operator', limits });
+    const response = await fetch(url, { ...init, hostFrom: 'operator', limits, onBytes: heard });
     heard();
     if (response.ok) answeredWith = mediaType(response.headers);
-    if (!response.body) return response;
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(hearing(heard)), { status, statusText, headers });
+    return response;
   };
   return { fetch: listen, answeredWith: () => answeredWith };
-}
-
-function hearing(heard: () => void): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  return new TransformStream({
-    transform(chunk, controller) {
-      heard();
-      controller.enqueue(chunk);
-    },
-  });
 }
 
 function mediaType(headers: Headers): string {

@@ -27,8 +27,10 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
     request.signal.throwIfAborted();
     const began = clock.now();
     const took = () => clock.now() - began;
-    const found = await findTarget(request);
+    const found = findTarget(request);
     if (found.kind === 'failed') return { ...found, attempts: 0, durationMs: took() };
+    const { provider: row, foreign } = found.target;
+    const opened = await models.open(found.target);
     const scrub = createScrubber(request.apiKey === undefined ? [] : [request.apiKey]);
     const speech = createSpeech(request.onText);
     const { provider, model } = request;
@@ -36,11 +38,15 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
       logger.debug('a model was not sent all of its request', { provider, model, what });
     let usage: ModelUsage | undefined;
     for (let attempts = 1; ; attempts++) {
-      const attempt = await askOnce(request, found.target, {
-        ...{ models, clock, scrub, onLeftOut },
-        fetch: found.target.foreign ? fetch : fetchOwn,
-        onText: speech.begin(),
-      });
+      const attempt = await askOnce(
+        request,
+        { provider: row, opened },
+        {
+          ...{ models, clock, scrub, onLeftOut },
+          fetch: foreign ? fetch : fetchOwn,
+          onText: speech.begin(),
+        },
+      );
       usage = sumOf(usage, attempt.usage);
       if (attempt.kind === 'answered') {
         const { parts, finish } = attempt;
@@ -83,7 +89,7 @@ type Found =
   | { readonly kind: 'found'; readonly target: Target }
   | Pick<Extract<ModelOutcome, { kind: 'failed' }>, 'kind' | 'code' | 'message'>;
 
-async function findTarget({ provider: name, model, apiKey, baseUrl: given }: ModelRequest): Promise<Found> {
+function findTarget({ provider: name, model, apiKey, baseUrl: given }: ModelRequest): Found {
   const provider: Provider = PROVIDERS[name];
   const { title } = provider;
   const baseUrl = addressOf(given, provider);
@@ -100,7 +106,7 @@ async function findTarget({ provider: name, model, apiKey, baseUrl: given }: Mod
       code: 'AUTHENTICATION_FAILED',
       message: `${title} needs an API key, and there is none.`,
     };
-  return { kind: 'found', target: { provider, open: await provider.load(), model, baseUrl, foreign } };
+  return { kind: 'found', target: { provider, model, baseUrl, foreign } };
 }
 
 /** Of an address without a path, the rest is as at the provider's own: so people write the address of a server on their own machine. */

@@ -11,24 +11,23 @@ function opener() {
     return { model: { modelId: model } as LanguageModelV4 };
   };
   const target = (model: string): Target => ({
-    ...{ provider: PROVIDERS['openai-compatible'], open, model },
+    ...{ provider: { ...PROVIDERS['openai-compatible'], load: async () => open }, model },
     ...{ baseUrl: 'http://model.test/v1', foreign: true },
   });
   return { opened, target };
 }
 
 const signal = () => new AbortController().signal;
-const unused = () => Promise.reject(new Error('not called'));
 
-it('opens a model once, and again when many others were asked since', () => {
+it('opens a model once, and again when many others were asked since', async () => {
   const { opened, target } = opener();
   const models = createOpenedModels();
-  const first = models.open(target('first'), signal(), unused);
-  expect(models.open(target('first'), signal(), unused)).toBe(first);
-  for (let index = 0; index < 99; index += 1) models.open(target(`other-${index}`), signal(), unused);
-  expect(models.open(target('first'), signal(), unused)).toBe(first);
-  for (let index = 0; index < 100; index += 1) models.open(target(`more-${index}`), signal(), unused);
-  models.open(target('first'), signal(), unused);
+  const first = await models.open(target('first'));
+  expect(await models.open(target('first'))).toBe(first);
+  for (let index = 0; index < 99; index += 1) await models.open(target(`other-${index}`));
+  expect(await models.open(target('first'))).toBe(first);
+  for (let index = 0; index < 100; index += 1) await models.open(target(`more-${index}`));
+  await models.open(target('first'));
   expect(opened.filter(({ model }) => model === 'first')).toHaveLength(2);
 });
 
@@ -36,9 +35,8 @@ it('sends each request through the fetch that belongs to its signal, and no othe
   const { opened, target } = opener();
   const models = createOpenedModels();
   const signals = [signal(), signal()] as const;
-  for (const one of signals) {
-    models.open(target('model'), one, async () => new Response(`for ${signals.indexOf(one)}`));
-  }
+  await models.open(target('model'));
+  for (const [index, one] of signals.entries()) models.lead(one, async () => new Response(`for ${index}`));
   const [{ fetch }] = opened as [(typeof opened)[number]];
   for (const [index, one] of signals.entries())
     expect(await (await fetch('http://model.test', { signal: one })).text()).toBe(`for ${index}`);

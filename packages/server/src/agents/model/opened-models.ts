@@ -1,10 +1,9 @@
 import { Fault } from '../../kernel/errors.ts';
-import type { OpenedModel, OpenModel, Provider } from './providers.ts';
+import type { OpenedModel, Provider } from './providers.ts';
 
 /** Which model is asked, and where. */
 export interface Target {
   readonly provider: Provider;
-  readonly open: OpenModel;
   readonly model: string;
   readonly baseUrl: string;
   /** Is `baseUrl` another address than the provider's own? */
@@ -15,8 +14,9 @@ type Fetch = typeof globalThis.fetch;
 
 /** Models that were opened once and are asked again and again: some packages make all their schemas anew for each, which costs more than to ask. */
 export interface OpenedModels {
-  /** A model whose request with this signal goes through this fetch. */
-  open(target: Target, signal: AbortSignal, fetch: Fetch): OpenedModel;
+  open(target: Target): Promise<OpenedModel>;
+  /** The request that is made with this signal goes through this fetch. */
+  lead(signal: AbortSignal, fetch: Fetch): void;
 }
 
 /** The one that was not asked for the longest time goes first: whoever writes agents names models as they like. */
@@ -33,19 +33,15 @@ export function createOpenedModels(): OpenedModels {
     return own(input, init);
   };
 
-  function modelOf({ provider: { title }, open, model, baseUrl, foreign }: Target): OpenedModel {
-    const key = JSON.stringify([title, model, baseUrl, foreign]);
-    const found = opened.get(key) ?? open(model, { baseUrl, foreign, fetch });
-    opened.delete(key);
-    opened.set(key, found);
-    if (opened.size > MAX_OPEN) opened.delete(opened.keys().next().value!);
-    return found;
-  }
-
   return {
-    open(target, signal, own) {
-      fetches.set(signal, own);
-      return modelOf(target);
+    async open({ provider, model, baseUrl, foreign }) {
+      const key = JSON.stringify([provider.title, model, baseUrl, foreign]);
+      const found = opened.get(key) ?? (await provider.load())(model, { baseUrl, foreign, fetch });
+      opened.delete(key);
+      opened.set(key, found);
+      if (opened.size > MAX_OPEN) opened.delete(opened.keys().next().value!);
+      return found;
     },
+    lead: (signal, own) => void fetches.set(signal, own),
   };
 }

@@ -6,6 +6,9 @@ export interface TimeLimit {
   clear(): void;
 }
 
+/** Nobody reads it, and an error would be made for each call. */
+const CLEARED = Symbol('cleared');
+
 /** A time limit as a signal, joined with another one. */
 export function timeLimit(
   clock: Pick<Clock, 'sleep'>,
@@ -21,7 +24,7 @@ export function timeLimit(
   );
   return {
     signal: outer ? AbortSignal.any([over.signal, outer]) : over.signal,
-    clear: () => cleared.abort(),
+    clear: () => cleared.abort(CLEARED),
   };
 }
 
