@@ -865,6 +865,7 @@ export const HELD: readonly RequirementId[] = [
   'W-12',
   'W-13',
   'W-14',
+  'W-15',
   'W-16',
   'W-17',
   'W-18',

@@ -171,9 +171,10 @@ describe('agents new by options', () => {
     const local = await patchbay(['agents', 'new', '-', '--model', 'ollama:qwen3:8b', '--yes']);
     expect(parse(local.out)).toMatchObject({ agent: 'my-model', llm: { model: 'ollama:qwen3:8b' } });
     expect(local.out).not.toContain('vault');
-    expect(local.out).toContain('PATCHBAY_EGRESS_PRIVATE_HOSTS=127.0.0.1');
+    expect(local.out).not.toContain('EGRESS');
     const own = await patchbay(['agents', 'new', '-', '--model', 'openai-compatible:any', '--yes']);
     expect(parse(own.out).llm).toMatchObject({ baseUrl: 'http://127.0.0.1:8080/v1' });
+    expect(own.out).toContain('PATCHBAY_EGRESS_PRIVATE_HOSTS=127.0.0.1');
     const hosted = await patchbay(['agents', 'new', '-', '--model', 'anthropic', '--yes']);
     expect(parse(hosted.out).llm).toMatchObject({ model: 'anthropic', apiKey: '${vault:anthropic}' });
     expect(hosted.out).not.toContain('EGRESS');

@@ -218,7 +218,10 @@ describe.each(platforms)('setup_agent on $kind', ({ start, lacks }) => {
         { provider: 'antropic' },
         /^provider: There is no provider "antropic"; did you mean "anthropic"\? Known are .*ollama/,
       ],
-      [{ provider: 'anthropic' }, /^apiKey is missing: Anthropic wants a key\. .*secrets set anthropic/],
+      [
+        { provider: 'anthropic', baseUrl: '' },
+        /^apiKey is missing: Anthropic wants a key\. .*secrets set anthropic/,
+      ],
       [{ baseUrl: '' }, /^baseUrl is missing: where is the server of openai-compatible\?$/],
       [{ model: ' ' }, /^model is missing/],
     ] as const) {

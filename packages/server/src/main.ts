@@ -68,6 +68,7 @@ export async function startPatchbay(
     {
       config,
       configuredServers: loaded.servers,
+      configuredAgents: loaded.agents,
       version: manifest.version,
       database:
         secrets.databaseUrl === undefined
@@ -92,7 +93,7 @@ export async function startPatchbay(
   undo.defer(
     watchConfig({
       ...{ sources: options, loaded, signature, logger, clock: systemClock },
-      apply: platform.registry.configure,
+      apply: platform.configure,
     }),
   );
   const server = await listen(platform, config.host, config.port);

@@ -24,6 +24,7 @@ import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployer } from './agents/deployment/deployer.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
+import { filesOfConfiguredAgents } from './agents/document/configured-agent.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
 import { createLint } from './agents/lint/linter.ts';
@@ -42,6 +43,7 @@ import { createWaitedTurns } from './agents/turn/waited-turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
+import type { AgentSection } from './config/agent-sections.ts';
 import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
@@ -63,6 +65,7 @@ import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
+import { PlatformError } from './kernel/errors.ts';
 import type { Logger } from './kernel/logger.ts';
 import { isLoopbackHost } from './kernel/network-address.ts';
 import type { Principal } from './kernel/principal.ts';
@@ -130,6 +133,11 @@ export interface Platform {
   readonly owner: User;
   /** True when this start made the installation. */
   readonly firstStart: boolean;
+  /** Takes another configuration of servers and agents, all of it or nothing: rejects with a `PlatformError` that names what is wrong. */
+  configure(configuration: {
+    readonly servers: ConfiguredInstances;
+    readonly agents: readonly AgentSection[];
+  }): Promise<void>;
   /** Told where the listener is, once it is open: addresses that are handed out begin with it. */
   listensAt(url: string): void;
   /** Ends the streams of those who follow a log, who come back, to another node if they can, and calls that wait for a person. */
@@ -144,6 +152,8 @@ export async function createPlatform(
     readonly config: Config;
     /** MCP servers of the configuration, by instance. */
     readonly configuredServers: ConfiguredInstances;
+    /** Agents of the configuration, each with where it stands. */
+    readonly configuredAgents: readonly AgentSection[];
     readonly version: string;
     readonly database: StoreOptions;
     readonly vaultKeys: VaultKeyOptions;
@@ -448,6 +458,23 @@ export async function createPlatform(
       if (!(await hasAgents(store.db))) throw error;
     }
   }
+  /** Agents of the configuration are the owner's. Nothing is changed before the answer is called. */
+  const prepareConfigured = async (agents: readonly AgentSection[]) => {
+    const files = filesOfConfiguredAgents(agents);
+    const prepare = () => agentFiles.prepareAll(ownerPrincipal(owner), files);
+    const deploy = await prepare();
+    return async () => {
+      const deployed = await deploy().catch(async error => {
+        if (!(error instanceof PlatformError) || error.kind !== 'conflict') throw error;
+        // Another node that has the same file was quicker: now nothing is left to do.
+        return (await prepare())();
+      });
+      for (const { agentId, documents } of deployed) {
+        if (documents.some(({ changed }) => changed)) await noteStart('deploy_agent_file', { agentId });
+      }
+    };
+  };
+  await (await prepareConfigured(options.configuredAgents))();
   const jobs = createJobs({
     store,
     clock,
@@ -514,6 +541,11 @@ export async function createPlatform(
     registry,
     servers,
     noteStart,
+    async configure({ servers, agents }) {
+      const deploy = await prepareConfigured(agents);
+      registry.configure(servers);
+      await deploy();
+    },
     owner,
     firstStart,
     listensAt: address.listensAt,

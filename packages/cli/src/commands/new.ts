@@ -228,7 +228,7 @@ async function askModel(io: Io, answers: Answers, options: NewOptions): Promise<
   return {
     model,
     baseUrl,
-    localHost: localHostOf(baseUrl ?? needs.address),
+    localHost: localHostOf(baseUrl),
     secret: asksForKey ? await askSecret(answers, options, needs.provider) : undefined,
     prompt: await answers.one(
       'prompt',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PlatformError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
+import { AGENT_SECTION, type AgentSection, readAgentSections } from './agent-sections.ts';
 import { CONFIG_JSON, type ConfigScript } from './config-script.ts';
 import type { RawValue } from './env.ts';
 import { readServerSections, SERVER_SECTIONS, type ServerSections } from './server-sections.ts';
@@ -10,6 +11,7 @@ import { SETTINGS } from './settings.ts';
 export interface RawFile {
   readonly values: ReadonlyMap<string, RawValue>;
   readonly servers: ServerSections;
+  readonly agents: readonly AgentSection[];
   readonly unrecognized: readonly string[];
 }
 
@@ -26,14 +28,15 @@ export function readConfigFile(
 ): RawFile {
   const shown = script?.shown ?? named ?? CONFIG_JSON;
   const file = script ? script.exports : readJson(cwd, shown, named);
-  if (file === undefined) return { values: new Map(), servers: {}, unrecognized: [] };
+  if (file === undefined) return { values: new Map(), servers: {}, agents: [], unrecognized: [] };
   if (typeof file !== 'object' || file === null || Array.isArray(file)) {
     const what = script ? 'export one object' : 'hold one JSON object: { ... }';
     throw new PlatformError('invalid', `The configuration file ${shown} must ${what}.`);
   }
   const values = new Map<string, RawValue>();
   const unrecognized: string[] = [];
-  const settings = Object.fromEntries(Object.entries(file).filter(([name]) => !SERVER_SECTIONS.has(name)));
+  const isSetting = (name: string) => !SERVER_SECTIONS.has(name) && name !== AGENT_SECTION;
+  const settings = Object.fromEntries(Object.entries(file).filter(([name]) => isSetting(name)));
   for (const [key, value] of leaves(settings, '')) {
     if (!KEYS.has(key)) unrecognized.push(key);
     else if (values.has(key)) {
@@ -41,7 +44,7 @@ export function readConfigFile(
     } else if (value !== null) values.set(key, { value, name: `${key} in ${shown}` });
   }
   const servers = readServerSections({ ...file }, { shown, source: script ? 'code' : 'data' });
-  return { values, servers, unrecognized };
+  return { values, servers, agents: readAgentSections({ ...file }, shown), unrecognized };
 }
 
 function readJson(cwd: string, shown: string, named: string | undefined): unknown {

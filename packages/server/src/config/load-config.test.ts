@@ -50,6 +50,7 @@ describe('without any configuration', () => {
         operatorDoor: { path: '/mcp' },
         agentDoor: { rate: 120 },
         vault: { grantEnforcement: 'enforce' },
+        setup: { vaultKeyReuse: 'checksum' },
         references: { environment: [] },
         docs: { enabled: true, path: path.join(cwd, 'docs') },
         turn: { timeoutSeconds: 300 },
@@ -72,6 +73,7 @@ describe('without any configuration', () => {
         environment: new Map(),
       },
       servers: {},
+      agents: [],
       fileSettings: new Map(),
       warnings: [],
     });
@@ -133,6 +135,7 @@ describe('sources', () => {
       'vault.key': [VAULT_KEY, VAULT_KEY, undefined],
       'vault.previousKey': [VAULT_KEY, VAULT_KEY, undefined],
       'vault.grantEnforcement': ['warn', 'warn', 'warn'],
+      'setup.vaultKeyReuse': ['never', 'never', 'never'],
       'references.environment': ['CRM_URL, SHOP_*', ['CRM_URL', 'SHOP_*'], ['CRM_URL', 'SHOP_*']],
       'docs.enabled': ['false', false, false],
       'docs.path': ['pages', 'pages', path.join(cwd, 'pages')],

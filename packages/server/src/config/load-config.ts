@@ -4,6 +4,7 @@ import { sha256OfJson } from '../kernel/digest.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../kernel/network-address.ts';
 import { redactText } from '../kernel/redact.ts';
+import type { AgentSection } from './agent-sections.ts';
 import { type Config, toConfig } from './config.ts';
 import type { ConfigScript } from './config-script.ts';
 import { type RawValue, readEnv } from './env.ts';
@@ -37,6 +38,8 @@ export interface LoadedConfig {
   readonly secrets: Secrets;
   /** The MCP servers of the file. */
   readonly servers: ServerSections;
+  /** The agents of the file. */
+  readonly agents: readonly AgentSection[];
   /** A digest of each setting of the file, by key, to tell whether it has changed. */
   readonly fileSettings: ReadonlyMap<string, string>;
   /** Sentences for the log, once there is one. */
@@ -61,6 +64,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     config: toConfig(settings, { ...sources, docsDir: sources.docsDir ?? OWN_DOCS }),
     secrets: secretsOf(settings, sources.env),
     servers: file.servers,
+    agents: file.agents,
     fileSettings: new Map([...file.values].map(([key, { value }]) => [key, sha256OfJson(value)])),
     warnings,
   };

@@ -33,7 +33,7 @@ async function write(content: unknown, name = 'patchbay.config.json'): Promise<v
 }
 
 async function watch(
-  apply: (servers: ServerSections) => void = servers => applied.push(servers),
+  take: (servers: ServerSections) => void = servers => applied.push(servers),
   meanwhile?: () => Promise<void>,
 ) {
   const sources = { env: {}, cwd, home: cwd };
@@ -41,7 +41,8 @@ async function watch(
   const loaded = loadConfig({ ...sources, script: await importConfigScript(sources) });
   await meanwhile?.();
   stop = watchConfig({
-    ...{ sources, loaded, signature, apply },
+    ...{ sources, loaded, signature },
+    apply: async ({ servers }) => take(servers),
     // Looks often, and waits long for what it looks at.
     clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms < 10_000 ? 2 : 500, signal) },
     logger: createLogger({
@@ -96,6 +97,7 @@ describe('a configuration file that changes', () => {
   it.each([
     ['{', 'patchbay.config.json cannot be read'],
     ['[]', 'must hold one JSON object'],
+    ['{"agents": {}}', 'agents in patchbay.config.json must be a list'],
     ['{"servers": []}', 'servers in patchbay.config.json must be an object'],
     [
       '{"check": true}',

@@ -12,7 +12,7 @@ const LOOK_MS = 500;
 const RUN_MS = 30_000;
 
 /**
- * Looks for changes of the configuration file and applies what it says of servers; settings of the platform wait for the next start, which
+ * Looks for changes of the configuration file and applies what it says of servers and agents; settings of the platform wait for the next start, which
  * the log says once a change. A file that cannot be used changes nothing, and the log says why. Answers how to stop.
  */
 export function watchConfig(deps: {
@@ -21,7 +21,7 @@ export function watchConfig(deps: {
   /** Of the file before it was loaded: a change since then is one, too. */
   readonly signature: string;
   /** Takes all of it or nothing: throws a `PlatformError` for what is wrong. */
-  readonly apply: (servers: ServerSections) => void;
+  readonly apply: (loaded: Pick<LoadedConfig, 'servers' | 'agents'>) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): () => Promise<void> {
@@ -36,8 +36,11 @@ export function watchConfig(deps: {
       const script = await inTime(importConfigScript(sources, reloads));
       if (stopped.signal.aborted) return;
       const loaded = loadConfig({ ...sources, script });
-      apply(loaded.servers);
-      logger.info('The configuration file was read again', { servers: countServers(loaded.servers) });
+      await apply(loaded);
+      logger.info('The configuration file was read again', {
+        servers: countServers(loaded.servers),
+        agents: loaded.agents.length,
+      });
       const changed = changedKeys(settings, loaded.fileSettings);
       settings = loaded.fileSettings;
       if (changed.length > 0) {

@@ -32,6 +32,8 @@ export interface AgentFiles {
    * for somebody else's agent or secret, `conflict` when somebody deployed it meanwhile.
    */
   deploy(principal: Principal, file: unknown): Promise<DeployedFile>;
+  /** As `deploy` for several parsed files, all of them or none: what this resolves with saves and deploys them, and rejects with `conflict` when somebody else did meanwhile. */
+  prepareAll(principal: Principal, files: readonly AgentFile[]): Promise<() => Promise<DeployedFile[]>>;
 }
 
 export interface DeployedFile {
@@ -127,37 +129,68 @@ export function createAgentFiles(deps: {
     }
   }
 
+  async function prepare(principal: Principal, file: AgentFile): Promise<Prepared> {
+    const id = file.agent;
+    refuseForeign(principal, id, await findAgentOwner(store.db, id));
+    const planned = await plan(principal, file);
+    const compiled = await compile(id, planned);
+    await references.checkDeployment(
+      id,
+      planned.map(({ body }) => body),
+    );
+    return { file, planned, version: compiled.version };
+  }
+
+  /** Part of a unit. */
+  async function put(db: Db, principal: Principal, { file, planned, version }: Prepared): Promise<void> {
+    const id = file.agent;
+    await save(db, principal, file, planned);
+    const deployed = await findDeployment(db, ENVIRONMENT, id);
+    if (deployed?.agentVersion === version && deployed.status === 'READY') return;
+    await replaceDeployment(db, {
+      environment: ENVIRONMENT,
+      agentId: id,
+      agentVersion: version,
+      status: 'READY',
+      deployedBy: principal.id,
+      deployedAt: clock.now(),
+    });
+  }
+
   return {
     async deploy(principal, raw) {
-      const file = parseAgentFile(raw);
-      const id = file.agent;
-      refuseForeign(principal, id, await findAgentOwner(store.db, id));
-      const planned = await plan(principal, file);
-      const compiled = await compile(id, planned);
-      await references.checkDeployment(
-        id,
-        planned.map(({ body }) => body),
-      );
-      await store.commit(async db => {
-        await save(db, principal, file, planned);
-        const deployed = await findDeployment(db, ENVIRONMENT, id);
-        if (deployed?.agentVersion === compiled.version && deployed.status === 'READY') return;
-        await replaceDeployment(db, {
-          environment: ENVIRONMENT,
-          agentId: id,
-          agentVersion: compiled.version,
-          status: 'READY',
-          deployedBy: principal.id,
-          deployedAt: clock.now(),
+      const prepared = await prepare(principal, parseAgentFile(raw));
+      await store.commit(db => put(db, principal, prepared));
+      return answerOf(prepared);
+    },
+
+    async prepareAll(principal, files) {
+      const all: Prepared[] = [];
+      for (const file of files) all.push(await prepare(principal, file));
+      return async () => {
+        await store.commit(async db => {
+          for (const prepared of all) await put(db, principal, prepared);
         });
-      });
-      return {
-        agentId: id,
-        agentVersion: compiled.version,
-        mcpEnabled: file.mcp_enabled,
-        documents: planned.map(({ type, version, changed }) => ({ type, id, version, changed })),
+        return all.map(answerOf);
       };
     },
+  };
+}
+
+/** A file that can be deployed, and what that makes of its documents. */
+interface Prepared {
+  readonly file: AgentFile;
+  readonly planned: readonly PlannedDocument[];
+  readonly version: number;
+}
+
+function answerOf({ file, planned, version }: Prepared): DeployedFile {
+  const id = file.agent;
+  return {
+    agentId: id,
+    agentVersion: version,
+    mcpEnabled: file.mcp_enabled,
+    documents: planned.map(({ type, version, changed }) => ({ type, id, version, changed })),
   };
 }
 

@@ -33,7 +33,7 @@ export function chooseModel({ provider: named, model, apiKey, baseUrl }: ModelCh
   const provider = read.value;
   const usual: Provider = PROVIDERS[provider];
   const { title } = usual;
-  if (usual.needsKey && !apiKey?.trim()) {
+  if (usual.needsKey && !apiKey?.trim() && !baseUrl?.trim()) {
     throw new PlatformError(
       'invalid',
       `apiKey is missing: ${title} wants a key. Store one with \`npx patchbay secrets set ${provider}\` and name it as \${vault:${provider}}, or give the key itself.`,

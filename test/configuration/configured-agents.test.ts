@@ -1,0 +1,155 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@patchbay/contract/client';
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startToolServer, type ToolServer } from '../mcpcalls/tool-server.ts';
+
+let model: ScriptedModel;
+let toolServer: ToolServer;
+let folder: string;
+let platform: TestPlatform | undefined;
+let client: Client;
+
+beforeAll(async () => {
+  [model, toolServer] = await Promise.all([startScriptedModel(), startToolServer('legacy')]);
+});
+afterAll(async () => {
+  await Promise.all([model, toolServer].map(one => one?.[Symbol.asyncDispose]()));
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'patchbay-configured-agents-'));
+});
+afterEach(async () => {
+  await platform?.close();
+  platform = undefined;
+  await rm(folder, { recursive: true });
+});
+
+async function start(): Promise<TestPlatform> {
+  platform = await startTestPlatform({
+    dataDir: folder,
+    env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' },
+  });
+  client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
+  return platform;
+}
+
+async function write(content: unknown, name = 'patchbay.config.json'): Promise<void> {
+  await writeFile(join(folder, 'draft'), typeof content === 'string' ? content : JSON.stringify(content));
+  await rename(join(folder, 'draft'), join(folder, name));
+}
+
+const helper = (more: object = {}) => ({
+  ...{ agentId: 'helper', model: 'openai-compatible:any', baseUrl: model.baseUrl('chat-completions') },
+  ...more,
+});
+const say = async (message: string, agentId = 'helper') =>
+  (await client.call('chat_with_agent', { agentId, message })).agentResponse;
+const deployed = async () => {
+  const { agents } = await client.call('list_agents', {});
+  return agents
+    .filter(({ agentId }) => agentId !== 'demo')
+    .map(agent => `${agent.agentId} ${agent.agentVersion}`);
+};
+const errors = () => platform!.logLines().filter(({ level }) => level === 'error');
+
+describe('agents of the configuration file', () => {
+  it('are there from the start, with the tools of exactly the servers that they name in an instance (W-14) (W-15)', async () => {
+    const options = { url: toolServer.url };
+    await write({
+      servers: { one: options, two: options },
+      instances: { sales: { servers: { crm: options, other: options } } },
+      agents: [
+        helper({ capabilities: [{ servers: ['one'] }, { mcp: 'sales', servers: ['crm'] }] }),
+        { agent_id: 'alone', model: 'openai-compatible:any', base_url: model.baseUrl('chat-completions') },
+      ],
+    });
+    await start();
+    expect(await deployed()).toEqual(['alone 1', 'helper 1']);
+    model.play(() => ({ text: 'Here.' }));
+    expect(await say('Hello')).toBe('Here.');
+    expect(await say('Hello', 'alone')).toBe('Here.');
+    await expect
+      .poll(async () => {
+        await say('Hello');
+        const { tools } = model.requests.at(-1)!;
+        return [...new Set(tools.map(({ name }) => name.split('__')[0]))];
+      })
+      .toEqual(['one', 'crm']);
+    const { events } = await client.call('list_audit_events', {});
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        operation: 'deploy_agent_file',
+        via: 'start',
+        subject: { agentId: 'helper' },
+      }),
+    );
+  });
+
+  it('stay as they are at the next start, and change with the file', async () => {
+    await write({ agents: [helper({ systemMessage: 'You are one.' })] });
+    await start();
+    await platform!.close();
+    await start();
+    expect(await deployed()).toEqual(['helper 1']);
+    await write({ agents: [helper({ systemMessage: 'You are two.' }), helper({ agentId: 'second' })] });
+    await expect.poll(deployed).toEqual(['helper 2', 'second 1']);
+    model.play([{ text: 'Yes.' }]);
+    await say('Hello');
+    expect(model.requests[0]!.system).toBe('You are two.');
+  });
+
+  it('leave all as it was where one of them is wrong, and the log says where', async () => {
+    await write({ agents: [helper({ systemMessage: 'You are one.' })] });
+    await start();
+    const broken = { agentId: 'broken', model: 'ollama', systemMessage: '{{ broken' };
+    await write({ servers: { one: { url: toolServer.url } }, agents: [helper(), broken] });
+    await expect.poll(() => errors().length).toBe(1);
+    expect(errors()[0]!.message).toMatch(/all stays as it was: .*systemMessage/);
+    expect(await deployed()).toEqual(['helper 1']);
+    expect((await client.call('list_servers', {})).servers).toEqual([]);
+  });
+
+  it('may come from a program, and ask for the key of their provider by its name', async () => {
+    await write(
+      `export default { agents: [{ agentId: 'helper', model: 'openai:any', baseUrl: ${JSON.stringify(model.baseUrl('chat-completions'))} }] };`,
+      'patchbay.config.ts',
+    );
+    await start();
+    await client.call('put_secret', { name: 'openai', value: 'not a real key' });
+    model.play([{ text: 'Yes.' }]);
+    expect(await say('Hello')).toBe('Yes.');
+    expect(model.requests[0]!.key).toBe('not a real key');
+  });
+
+  it.each([
+    [{ agentId: 'a b' }, 'agents[0] in patchbay.config.json: field "agentId" at $.agentId'],
+    [
+      { agentId: 'helper', modle: 'x' },
+      'field "modle" at $.modle is unknown (known fields there: agentId, model,',
+    ],
+    [
+      { agentId: 'helper', model: 'antropic:x' },
+      'There is no provider "antropic"; did you mean "anthropic"?',
+    ],
+    [
+      { agentId: 'helper', model: 'ollama', capabilities: [{ server: 'x' }] },
+      'field "server" at $.capabilities[0].server is unknown (known fields there: mcp, servers)',
+    ],
+    [{ agentId: 'helper', model: 'ollama', toolPolicy: [{ else: 'maybe' }] }, 'toolPolicy'],
+    ['helper', 'agents[0] in patchbay.config.json: the whole value is not valid'],
+  ])('stop the start where they are wrong, with the path: %j', async (agent, sentence) => {
+    await write({ agents: [agent] });
+    await expect(start()).rejects.toThrow(sentence);
+  });
+
+  it('have an id of their own each', async () => {
+    await write({ agents: [helper(), helper()] });
+    await expect(start()).rejects.toThrow(
+      'agents[1] in patchbay.config.json: the agentId helper is there twice',
+    );
+  });
+});
