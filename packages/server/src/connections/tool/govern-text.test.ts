@@ -85,7 +85,10 @@ describe('a governed tool', () => {
       type: 'object',
       title: order,
       properties: {
-        description: { type: 'string', description: order, enum: [order], default: { description: order } },
+        description: {
+          ...{ type: 'string', description: order, enum: [order], const: order, pattern: order },
+          ...{ default: { description: order }, examples: [[order]], 'x-hint': order },
+        },
       },
       $defs: { a: { anyOf: [{ $comment: order }, true] } },
       required: ['description'],
@@ -104,7 +107,13 @@ describe('a governed tool', () => {
       inputSchema: {
         ...inputSchema,
         title: '[redacted]',
-        properties: { description: { ...inputSchema.properties.description, description: '[redacted]' } },
+        properties: {
+          description: {
+            ...inputSchema.properties.description,
+            ...{ description: '[redacted]', default: { description: '[redacted]' } },
+            ...{ examples: [['[redacted]']], 'x-hint': '[redacted]' },
+          },
+        },
         $defs: { a: { anyOf: [{ $comment: '[redacted]' }, true] } },
       },
       outputSchema: { description: '[redacted]' },

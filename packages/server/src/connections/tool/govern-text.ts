@@ -1,8 +1,7 @@
-import { isObject } from '../../kernel/json.ts';
 import { INSTRUCTION, ROLE_MARK, TERMINAL_SEQUENCE } from './directive-text.ts';
 import { withoutHidden } from './hidden-text.ts';
-import { mapSubschemas } from './json-schema.ts';
 import type { RemoteTool } from './remote-tool.ts';
+import { mapTexts } from './schema-texts.ts';
 
 const MAX_DESCRIPTION = 1024;
 const REDACTED = '[redacted]';
@@ -28,7 +27,7 @@ export function cut(text: string, characters: number): string {
   return `${first.isWellFormed() ? first : first.slice(0, -1)}…`;
 }
 
-/** A tool whose texts are governed, those in its schemas too. What a call needs stays: names, values, references. */
+/** A tool whose texts are governed, those in its schemas too. What a call needs stays: names, values, patterns, references. */
 export function governTool(tool: RemoteTool): RemoteTool {
   const { title, description, inputSchema, outputSchema } = tool;
   return {
@@ -40,14 +39,10 @@ export function governTool(tool: RemoteTool): RemoteTool {
   };
 }
 
-const TEXTS = ['title', 'description', '$comment'];
-
 function governSchema(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
-  const governed = { ...mapSubschemas(schema, governSchema) };
-  for (const keyword of TEXTS) {
-    const text = governed[keyword];
-    if (typeof text === 'string') governed[keyword] = governDescription(text);
-  }
-  return governed;
+  return mapTexts(schema, (text, keyword) =>
+    DESCRIPTIONS.has(keyword) ? governDescription(text) : governText(text),
+  );
 }
+
+const DESCRIPTIONS = new Set(['title', 'description', '$comment']);

@@ -37,6 +37,11 @@ const SUBSCHEMA_KEYWORDS: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ['unevaluatedProperties', 'one'],
 ]);
 
+/** Is what stands under the keyword schemas? */
+export function holdsSchemas(keyword: string): boolean {
+  return SUBSCHEMA_KEYWORDS.has(keyword);
+}
+
 /** Does the keyword hold its schemas in the shape the keyword has? `true` of a keyword that holds none. */
 export function isWellShaped(keyword: string, value: unknown): boolean {
   switch (SUBSCHEMA_KEYWORDS.get(keyword)) {
@@ -62,14 +67,17 @@ export function* subschemasOf(schema: JsonSchema): Generator<Subschema> {
   }
 }
 
+/** What is to stand for a schema inside of another one, and where that is. */
+export type ReplaceSchema = (inside: unknown, keyword: string, key: string | undefined) => unknown;
+
 /** A copy with each schema directly inside of it replaced; everything else is the same. */
-export function mapSubschemas(schema: JsonSchema, replace: (inside: unknown) => unknown): JsonSchema {
+export function mapSubschemas(schema: JsonSchema, replace: ReplaceSchema): JsonSchema {
   const replaced = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     const holds = SUBSCHEMA_KEYWORDS.get(keyword);
     if (holds === undefined || !isWellShaped(keyword, value)) return [keyword, value];
-    if (Array.isArray(value)) return [keyword, value.map(replace)];
-    if (holds !== 'map') return [keyword, replace(value)];
-    const inside = Object.entries(value as object).map(([key, one]) => [key, replace(one)]);
+    if (Array.isArray(value)) return [keyword, value.map((one, index) => replace(one, keyword, `${index}`))];
+    if (holds !== 'map') return [keyword, replace(value, keyword, undefined)];
+    const inside = Object.entries(value as object).map(([key, one]) => [key, replace(one, keyword, key)]);
     return [keyword, Object.fromEntries(inside)];
   });
   return Object.fromEntries(replaced);

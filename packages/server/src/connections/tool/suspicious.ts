@@ -15,12 +15,17 @@ const TERMINAL_ESCAPE = /[\u001b\u009b]|\\u00[19]b/i;
 const HIDDEN_TEXT =
   /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0001}-\u{e007f}]|[\u202a-\u202e\u2066-\u2069]|[\u200b-\u200d\u2060-\u2064\ufeff]{3}|[\ufe00-\ufe0f]{2}|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/u;
 
+/** Is there something in it that nobody sees, and that no script and no emoji needs? */
+export function hidesText(text: string): boolean {
+  return HIDDEN_TEXT.test(text);
+}
+
 /**
  * Looks for what a result should not hold: phrases such as "ignore previous instructions", marks of roles, escapes of terminals, text
  * that nobody sees (A-168, attack 38). Takes plain text and JSON, and time linear to it.
  */
 export function suspicionsIn(text: string): readonly Suspicion[] {
-  const hidden = HIDDEN_TEXT.test(text);
+  const hidden = hidesText(text);
   const plain = text.replace(TERMINAL_SEQUENCE, '');
   const seen = hidden ? withoutHidden(plain) : plain;
   const found: Suspicion[] = [];

@@ -1,9 +1,8 @@
 import { createScrubber } from '../../../../kernel/redact.ts';
 import type { CompiledText } from '../../../../secrets/references.ts';
 import type { LlmTask } from '../../../document/llm.ts';
-import type { ModelMessage, ModelOutcome, ModelRequest } from '../../../model/model.ts';
+import type { ModelMessage, ModelOutcome, ModelRequest, ModelTool } from '../../../model/model.ts';
 import { PROVIDERS } from '../../../model/providers.ts';
-import type { OfferedTool } from '../../../model/tool-schema/compile-tools.ts';
 import type { StepTools } from '../../../step/step.ts';
 import { objectRequest } from './answer-object.ts';
 
@@ -33,7 +32,7 @@ export function modelName({ type, parameters }: LlmTask): string {
 export interface Round {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
-  readonly offered: readonly OfferedTool[];
+  readonly offered: readonly ModelTool[];
   /** False in the last round there may be: then it has to answer. */
   readonly mayCall: boolean;
   readonly onText: (delta: string) => void;

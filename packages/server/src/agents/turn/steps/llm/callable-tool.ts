@@ -1,11 +1,13 @@
 import type { ApprovalBinding, CallOutcome } from '../../../../connections/call/outcome.ts';
 import type { NamedTool } from '../../../approval/tool-pattern.ts';
+import type { ModelTool } from '../../../model/model.ts';
+import type { SchemaDialect } from '../../../model/providers.ts';
 import {
   type CompiledTools,
   compileTools,
   type OfferedTool,
 } from '../../../model/tool-schema/compile-tools.ts';
-import type { SchemaDialect } from '../../../model/tool-schema/dialects.ts';
+import { describeLosses } from '../../../model/tool-schema/describe-losses.ts';
 import { remembered } from './remembered.ts';
 
 /** What a person has approved, and until when, in epoch ms. */
@@ -44,7 +46,7 @@ export interface ToolSource<T extends ListedTool = ListedTool> {
 /** The tools of a turn, found when the first of them is wanted. */
 export interface Toolbox {
   /** As the provider takes them; the same whenever it is asked within a turn (W-21). */
-  offered(): Promise<readonly OfferedTool[]>;
+  offered(): Promise<readonly ModelTool[]>;
   find(name: string): Promise<CallableTool | undefined>;
   /** Why there is no such tool, as a phrase. */
   whyNot(name: string): Promise<string>;
@@ -90,19 +92,14 @@ function join(lists: readonly (readonly ListedTool[])[], warn: (sentence: string
   return { byName, tools: [...byName.values()].map(({ tool }) => tool) };
 }
 
-const MAX_LOGGED = 20;
-
 function compile(
   dialect: SchemaDialect,
   tools: readonly ListedTool[],
   warn: (sentence: string) => void,
 ): CompiledTools {
   const compiled = compileTools(dialect, tools);
-  const { quarantined } = compiled;
-  for (const { tool, reason } of quarantined.slice(0, MAX_LOGGED))
-    warn(`The model does not get the tool ${tool}: ${reason}`);
-  const more = quarantined.length - MAX_LOGGED;
-  if (more > 0) warn(`The model does not get ${more} more tools: ${quarantined.at(-1)!.reason}`);
+  const lines = describeLosses(compiled);
+  if (lines.length > 0) warn(`The model's provider does not take all tools as they are. ${lines.join(' ')}`);
   return compiled;
 }
 
@@ -123,13 +120,19 @@ export function createToolbox(
     looked ??= look();
     return looked;
   };
+  const compiled = async () => lists.compile(dialect, (await all()).joined);
   return {
-    offered: async () => lists.compile(dialect, (await all()).joined).tools,
+    offered: async () => (await compiled()).tools,
     async find(name) {
       const entry = (await all()).joined.byName.get(name);
       if (!entry) return undefined;
       const { tool, from } = entry;
-      return { ...tool, call: (args, approval) => sources[from]!.call(tool, args, approval) };
+      const { argumentsOf } = await compiled();
+      // Not every provider takes the names of all arguments.
+      return {
+        ...tool,
+        call: (args, approval) => sources[from]!.call(tool, argumentsOf(name, args), approval),
+      };
     },
     async whyNot(name) {
       const { away } = await all();
