@@ -124,7 +124,7 @@ describe('The calls of a model', () => {
   it('are approved by the clock only where that was said of such calls', async () => {
     server.tools = [tool('writes')];
     await register({ gated: false });
-    const auto = { timeoutPolicy: 'AUTO_APPROVE', approvalTimeout: 'PT1S' };
+    const auto = { timeoutPolicy: 'AUTO_APPROVE', approvalTimeout: 'PT1H' };
     const statusOf = async (hitlConfig: object) => {
       const { conversationId } = await ask({ writes: newMark() }, {}, hitlConfig);
       return rest.call('get_approval_status', { conversationId });

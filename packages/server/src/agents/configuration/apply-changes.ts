@@ -9,8 +9,10 @@ import { lockAgent } from '../../store/tables/agents.ts';
 import { readDocument, staleVersion, updateDocument } from '../../store/tables/documents.ts';
 import { documentNotFound, loadFor, requireDocument } from '../deployment/reach.ts';
 import { agentDocument } from '../document/agent.ts';
+import { llmDocument } from '../document/llm.ts';
+import { withReferences } from '../document/named-by.ts';
 import { parseStored, parseStrictly } from '../document/parse-document.ts';
-import { mapStep, workflowDocument } from '../document/workflow.ts';
+import { mapStep, referencesOf, workflowDocument } from '../document/workflow.ts';
 
 const MAX_MAPPINGS = 100;
 
@@ -51,8 +53,8 @@ interface Redirection {
 }
 
 /**
- * Puts other documents into an agent, all of it or nothing: each workflow that names one is saved once, then the agent once.
- * References are compared in our form, whatever they are written in; also workflows themselves can be mapped. Rejects with
+ * Puts other documents into an agent, all of it or nothing: tasks of models and then workflows that name one are saved once each, then the
+ * agent once. References are compared in our form, whatever they are written in; also workflows themselves can be mapped. Rejects with
  * `invalid` for mappings that are none, `not_found` for a new document that is not there for this caller, `conflict` for a stale
  * version of the agent, and of a workflow that has moved on since the agent named it.
  */
@@ -139,25 +141,76 @@ async function redirect(db: Db, principal: Principal, mappings: readonly Mapping
   };
 }
 
+interface By {
+  readonly by: string;
+  readonly at: number;
+}
+
 /** The workflow as it is to be: a new version where one of its steps names something else, else as it was. */
 async function saveWorkflow(
   db: Db,
   principal: Principal,
   ref: DocumentRef,
   redirection: Redirection,
-  by: { readonly by: string; readonly at: number },
-): Promise<{ readonly ref: DocumentRef; readonly isNew: boolean }> {
+  by: By,
+): Promise<Saved> {
   const before = parseStored(workflowDocument, await loadFor(db, principal)(ref));
-  const body = { ...before, workflowSteps: before.workflowSteps.map(step => mapStep(step, redirection.map)) };
+  const models = await saveModels(
+    db,
+    principal,
+    before.workflowSteps.map(step => mapStep(step, redirection.map)).flatMap(referencesOf),
+    redirection,
+    by,
+  );
+  const follow = (uri: unknown) => {
+    const mapped = redirection.map(uri);
+    return models.get(mapped) ?? mapped;
+  };
+  const body = { ...before, workflowSteps: before.workflowSteps.map(step => mapStep(step, follow)) };
+  return saveNext(db, ref, { before, body }, by);
+}
+
+/** Tasks of models name documents, too: where those that a workflow names go now, by where they were. */
+async function saveModels(
+  db: Db,
+  principal: Principal,
+  named: readonly DocumentRef[],
+  redirection: Redirection,
+  by: By,
+): Promise<ReadonlyMap<unknown, string>> {
+  const saved = new Map<unknown, string>();
+  for (const ref of named) {
+    const uri = formatDocumentUri(ref);
+    if (ref.type !== 'llm' || saved.has(uri)) continue;
+    const before = parseStored(llmDocument, await loadFor(db, principal)(ref));
+    const body = withReferences({ type: 'llm', body: before }, one => String(redirection.map(one)));
+    saved.set(uri, formatDocumentUri((await saveNext(db, ref, { before, body }, by)).ref));
+  }
+  return saved;
+}
+
+interface Saved {
+  readonly ref: DocumentRef;
+  readonly isNew: boolean;
+}
+
+/** A new version where it is another document now. */
+async function saveNext(
+  db: Db,
+  ref: DocumentRef,
+  { before, body }: { readonly before: unknown; readonly body: unknown },
+  by: By,
+): Promise<Saved> {
   if (canonicalJson(body) === canonicalJson(before)) return { ref, isNew: false };
-  const current = await readDocument(db, 'workflow', ref.id);
-  // Another agent that shares the workflow was changed in the same way.
+  const { type, id } = ref;
+  const current = await readDocument(db, type, id);
+  // Another agent that shares the document was changed in the same way.
   if (current && canonicalJson(current.body) === canonicalJson(body)) {
     return { ref: { ...ref, version: current.version }, isNew: false };
   }
   const { currentVersion } = await updateDocument(db, {
-    type: 'workflow',
-    id: ref.id,
+    type,
+    id,
     body,
     expectedVersion: ref.version,
     ...by,

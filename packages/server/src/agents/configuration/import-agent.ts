@@ -1,4 +1,4 @@
-import { type DocumentRef, formatDocumentUri } from '@patchbay/contract/ids';
+import { type DocumentRef, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import type { ExportedAgent, ExportedDocument } from '@patchbay/contract/operations/exports';
 import { mayChangeAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -168,6 +168,9 @@ async function compileSteps(
   }
 }
 
+/** The types that name others, each after what it names. */
+const NAMING: readonly DocumentType[] = ['llm', 'workflow', 'agent'];
+
 /** What names others comes after them, and a version after the one before. */
 async function saveAll(
   run: Import,
@@ -175,7 +178,7 @@ async function saveAll(
   nextVersions: boolean,
 ): Promise<SavedDocument[]> {
   const saved = new Map<string, SavedDocument>();
-  const rank = ({ type }: ExportedDocument) => (type === 'agent' ? 2 : type === 'workflow' ? 1 : 0);
+  const rank = ({ type }: ExportedDocument) => NAMING.indexOf(type);
   const inOrder = documents.toSorted((a, b) => rank(a) - rank(b) || a.version - b.version);
   for (const document of inOrder) {
     const uri = formatDocumentUri(document);

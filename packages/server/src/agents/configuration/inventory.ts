@@ -5,10 +5,13 @@ import type { Store } from '../../store/store.ts';
 import type { Catalogue } from '../deployment/catalogue.ts';
 import { loadFor } from '../deployment/reach.ts';
 import { agentDocument } from '../document/agent.ts';
+import { llmDocument } from '../document/llm.ts';
+import { namedBy } from '../document/named-by.ts';
 import { parseStored } from '../document/parse-document.ts';
 import { referencesOf, workflowDocument } from '../document/workflow.ts';
+import type { LoadDocument } from '../step/step.ts';
 
-/** A step of a workflow, once for each document it names. */
+/** A step of a workflow, once for each document it names, and for each that one names. */
 export interface UsedDocument {
   /** Type of the step. */
   readonly type: string;
@@ -56,7 +59,7 @@ export function createInventory(deps: {
         references.map(async (workflow): Promise<WorkflowInventory> => {
           try {
             const { workflowSteps } = parseStored(workflowDocument, await load(workflow));
-            return { workflow, uses: workflowSteps.flatMap(usesOf) };
+            return { workflow, uses: (await Promise.all(workflowSteps.map(usesOf(load)))).flat() };
           } catch (thrown) {
             return { workflow, uses: [], error: toPlatformError(thrown, 'Reading the workflow').message };
           }
@@ -66,8 +69,17 @@ export function createInventory(deps: {
   };
 }
 
-function usesOf(step: Parameters<typeof referencesOf>[0]): UsedDocument[] {
-  const references = referencesOf(step);
-  if (references.length === 0) return [{ type: step.type, document: undefined }];
-  return references.map(document => ({ type: step.type, document }));
+function usesOf(load: LoadDocument) {
+  return async (step: Parameters<typeof referencesOf>[0]): Promise<UsedDocument[]> => {
+    const direct = referencesOf(step);
+    if (direct.length === 0) return [{ type: step.type, document: undefined }];
+    const references: DocumentRef[] = [];
+    for (const ref of direct) {
+      const { type } = ref;
+      references.push(ref);
+      if (type === 'llm')
+        references.push(...namedBy({ type, body: parseStored(llmDocument, await load(ref)) }));
+    }
+    return references.map(document => ({ type: step.type, document }));
+  };
 }

@@ -22,8 +22,9 @@ import {
   parseAgentFile,
   workflowOf,
 } from '../document/agent-file.ts';
-import type { StepType } from '../step/step.ts';
+import type { LoadDocument, StepType } from '../step/step.ts';
 import { type CompiledAgent, compileAgent } from './compiled-agent.ts';
+import { loadFor } from './reach.ts';
 
 export interface AgentFiles {
   /**
@@ -92,13 +93,28 @@ export function createAgentFiles(deps: {
     return planned;
   }
 
-  async function compile(id: string, planned: readonly PlannedDocument[]): Promise<CompiledAgent> {
+  /** With the documents of the file, and those that it names besides. */
+  async function compile(
+    principal: Principal,
+    id: string,
+    planned: readonly PlannedDocument[],
+  ): Promise<{ readonly compiled: CompiledAgent; readonly bodies: readonly unknown[] }> {
     const agent = planned.at(-1)!;
-    return compileAgent(
-      { agentId: id, version: agent.version, body: agent.body as ReturnType<typeof agentOf> },
-      async ref => planned.find(document => document.type === ref.type)!.body,
-      stepTypes,
-    );
+    const bodies: unknown[] = planned.map(({ body }) => body);
+    const loadOther = loadFor(store.db, principal);
+    const load: LoadDocument = async ref => {
+      const own =
+        ref.id === id && planned.find(({ type, version }) => type === ref.type && version === ref.version);
+      if (own) return own.body;
+      const other = await loadOther(ref);
+      bodies.push(other);
+      return other;
+    };
+    const body = agent.body as ReturnType<typeof agentOf>;
+    return {
+      compiled: await compileAgent({ agentId: id, version: agent.version, body }, load, stepTypes),
+      bodies,
+    };
   }
 
   async function save(db: Db, principal: Principal, file: AgentFile, planned: readonly PlannedDocument[]) {
@@ -133,11 +149,8 @@ export function createAgentFiles(deps: {
     const id = file.agent;
     refuseForeign(principal, id, await findAgentOwner(store.db, id));
     const planned = await plan(principal, file);
-    const compiled = await compile(id, planned);
-    await references.checkDeployment(
-      id,
-      planned.map(({ body }) => body),
-    );
+    const { compiled, bodies } = await compile(principal, id, planned);
+    await references.checkDeployment(id, bodies);
     return { file, planned, version: compiled.version };
   }
 

@@ -27,6 +27,9 @@ export const dataName = z
   .regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a plain name of letters, digits, "_" and "-"')
   .refine(name => name !== '__proto__', 'is reserved; choose another name');
 
+/** Providers of models take no longer ones. */
+const parameterName = dataName.max(64);
+
 /** An empty text, as other platforms store it, is none. */
 export const optionalDataName = z.union([z.literal('').transform(() => undefined), dataName]).optional();
 
@@ -44,6 +47,11 @@ function members<T extends z.ZodType>(value: T, problemOf: (name: string) => str
 
 function nameProblem(name: string): string | undefined {
   return name.length > 0 && name.length <= 200 ? undefined : 'must have a name of 1 to 200 characters';
+}
+
+function parameterProblem(name: string): string | undefined {
+  const { success } = parameterName.safeParse(name);
+  return success ? undefined : 'must be a plain name of at most 64 letters, digits, "_" and "-"';
 }
 
 const HEADERS_OF_THE_CONNECTION =
@@ -135,8 +143,8 @@ const httpCall = z
   .strictObject({
     name: nameField,
     description: z.string().max(2_000, tooMany(2_000, 'characters')).optional(),
-    /** Name to description: makes the call a tool of a model, all of them required. */
-    parameters: members(z.string().max(2_000), nameProblem).optional(),
+    /** Name to description: makes the call a tool of a model, which gives a text for each. Templates of the call know them by their names. */
+    parameters: members(z.string().max(2_000), parameterProblem).optional(),
     actions: listenedActions.default([]),
     saveResponse: z.boolean().default(false),
     responseObjectName: optionalDataName,

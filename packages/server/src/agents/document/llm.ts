@@ -4,6 +4,7 @@ import { PROVIDERS, readProvider } from '../model/providers.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
 import { listenedActions } from './property.ts';
+import { referenceTo } from './references.ts';
 import { readServerName } from './registered-server.ts';
 
 const MAX_TASKS = 20;
@@ -11,6 +12,7 @@ const MAX_PROMPT = 100_000;
 const MAX_TEXT = 10_000;
 const MAX_SCHEMA = 20_000;
 const MAX_SERVERS = 100;
+const MAX_CALLS = 20;
 const MAX_TURNS = 100;
 const MINUTE_MS = 60_000;
 
@@ -115,6 +117,10 @@ const task = z.strictObject({
   toolApprovals: approvalFields.ofTask.optional(),
   /** What becomes of calls by what is known of their tools: the first line that fits decides (W-97). */
   toolPolicy: approvalFields.toolPolicy.optional(),
+  /** Documents whose HTTP calls the model may make, besides those of the agent's httpcalls steps. */
+  tools: listOf(referenceTo('httpcalls'), MAX_CALLS).default([]),
+  /** May the model make HTTP calls at all? Only those with `parameters` (platform.md 3.5). */
+  enableHttpCallTools: z.boolean().default(true),
   /** How often the model may call tools and go on, in one turn. */
   maxToolIterations: z.int().min(1).max(100).default(10),
   /** About so many tokens of what tools answered stay before the model; the oldest go first. */

@@ -34,9 +34,13 @@ export function bindingFor(arguments_: OutboundCall['arguments'], binding: Appro
 }
 
 /** What is no longer as it was approved, in words; empty when nothing is. */
-export function changedParts(approved: ApprovalBinding, now: ApprovalBinding): readonly string[] {
-  return Object.entries(CHANGED).flatMap(([part, words]) => {
+export function changedParts(
+  approved: ApprovalBinding,
+  now: ApprovalBinding,
+  words: Readonly<Record<keyof ApprovalBinding, string>> = CHANGED,
+): readonly string[] {
+  return Object.entries(words).flatMap(([part, word]) => {
     const name = part as keyof ApprovalBinding;
-    return approved[name] === now[name] ? [] : [words];
+    return approved[name] === now[name] ? [] : [word];
   });
 }

@@ -112,6 +112,20 @@ export type Ended =
 /** What a call came to, as plain JSON: the journal of a turn keeps it. */
 export type CallOutcome = Ended & { readonly record: CallRecord };
 
+/** How a call ended, in the words of its record. */
+export function wordsFor(ended: Ended): Pick<CallRecord, 'outcome' | 'reached'> {
+  switch (ended.kind) {
+    case 'answered':
+      return { outcome: ended.result.isError ? 'tool_error' : 'answered', reached: 'yes' };
+    case 'refused':
+      return { outcome: ended.code, reached: 'no' };
+    case 'needs-approval':
+      return { outcome: 'needs_approval', reached: 'no' };
+    case 'failed':
+      return { outcome: ended.failure, reached: ended.reached };
+  }
+}
+
 /** What is known of a call whose node went down: it may have arrived, and then it costs what it costs. */
 export function unknownCall({ ref, cost }: ServerDefinition, tool: string): CallRecord {
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type CallCost, formatServerRef } from '../server/definition.ts';
 import { SessionError } from '../session/failure.ts';
 import { type CallInProgress, type CallStep, LateRefusal, type OutboundCall } from './outbound-call.ts';
-import type { CallOutcome, CallRecord, Ended } from './outcome.ts';
+import { type CallOutcome, type CallRecord, type Ended, wordsFor } from './outcome.ts';
 
 /** Told of a call, however it ends, and of why it has no answer. */
 export type OnCall = (record: CallRecord, reason: string | undefined) => void;
@@ -54,15 +54,14 @@ function interrupted({ attempts }: CallInProgress): Ended {
 }
 
 function recordOf({ call, attempts, raw }: CallInProgress, ended: Ended, ms: number): CallRecord {
-  const reached = ended.kind === 'answered' ? 'yes' : ended.kind === 'failed' ? ended.reached : 'no';
+  const words = wordsFor(ended);
   return {
     server: formatServerRef(call.server.ref),
     tool: call.tool,
-    outcome: wordFor(ended),
-    reached,
+    ...words,
     durationMs: Math.max(0, Math.round(ms)),
     attempts,
-    costUsd: reached === 'no' ? undefined : costOf(call.server.cost, raw),
+    costUsd: words.reached === 'no' ? undefined : costOf(call.server.cost, raw),
   };
 }
 
@@ -87,19 +86,6 @@ async function passOnce(steps: readonly CallStep[], state: CallInProgress): Prom
     if (ended) return ended;
   }
   throw new SessionError('PROTOCOL_ERROR', 'yes', 'the table of an outbound call ends without an answer');
-}
-
-function wordFor(ended: Ended): CallRecord['outcome'] {
-  switch (ended.kind) {
-    case 'answered':
-      return ended.result.isError ? 'tool_error' : 'answered';
-    case 'refused':
-      return ended.code;
-    case 'needs-approval':
-      return 'needs_approval';
-    case 'failed':
-      return ended.failure;
-  }
 }
 
 /** A call that may have arrived costs what it costs. A function that fails does not fail the call (W-105). It sees the raw result, before any cut (W-103). */

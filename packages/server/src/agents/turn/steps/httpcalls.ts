@@ -1,14 +1,10 @@
 import { PlatformError } from '../../../kernel/errors.ts';
-import type { CompiledText } from '../../../secrets/references.ts';
 import { httpcallsDocument } from '../../document/httpcalls.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
-import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { createBackground } from './http/background.ts';
-import { answerTexts, ENTRY } from './http/build-answers.ts';
-import { makeCall, type PreparedCall } from './http/call.ts';
-import { type HttpCall, type HttpcallsDocument, isSafe } from './http/http-call.ts';
-import { compileForCheck, compileRequest } from './http/request-template.ts';
-import { compileInstructions, instructionTexts } from './instructions.ts';
+import { makeCall, type PreparedCall, prepareCalls } from './http/call.ts';
+import { checkCalls } from './http/check-calls.ts';
+import { isSafe } from './http/http-call.ts';
 import { listensTo } from './listens-to.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
@@ -26,15 +22,14 @@ export const httpcallsStep: StepType = {
   type: 'httpcalls',
   async compile(step, load) {
     const document = await loadStepDocument(step, httpcallsDocument, load);
-    await checkTemplates('httpcalls document', textsOf(document));
-    prepare(document, compileForCheck);
+    await checkCalls(document);
     const listening = document.httpCalls.map(({ actions }) => listensTo(actions));
     const templates = createTemplateCache(CACHED_TEMPLATES);
     const background = createBackground(MAX_BACKGROUND);
     let prepared: readonly PreparedCall[] | undefined;
 
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
-      prepared ??= prepare(document, tools.references.compile);
+      prepared ??= prepareCalls(document, tools.references.compile);
       const data = turnData(memory, tools);
       const calls = prepared.filter((_call, index) => listening[index]!(memory.actions));
       const lastEffect = calls.findLastIndex(({ call }) => !isSafe(call));
@@ -56,40 +51,3 @@ export const httpcallsStep: StepType = {
     };
   },
 };
-
-function prepare(document: HttpcallsDocument, compile: (text: string) => CompiledText): PreparedCall[] {
-  return document.httpCalls.map(call => ({
-    call,
-    request: compileRequest(document.targetServerUrl, call, compile),
-    before: compileInstructions(call.preRequest?.propertyInstructions ?? []),
-    after: compileInstructions(call.postResponse?.propertyInstructions ?? []),
-  }));
-}
-
-function* textsOf({ targetServerUrl, httpCalls }: HttpcallsDocument): Generator<PlacedText> {
-  yield [targetServerUrl, '$.targetServerUrl'];
-  for (const [index, call] of httpCalls.entries()) yield* textsOfCall(call, `$.httpCalls[${index}]`);
-}
-
-function* textsOfCall(call: HttpCall, path: string): Generator<PlacedText> {
-  const { request, preRequest, postResponse } = call;
-  const names = call.isBatchCalls
-    ? [preRequest?.batchRequests?.iterationObjectName ?? call.iterationObjectName ?? ENTRY]
-    : [];
-  for (const field of ['path', 'body'] as const) yield [request[field], `${path}.request.${field}`, names];
-  for (const field of ['headers', 'queryParams'] as const) {
-    for (const [name, text] of Object.entries(request[field])) {
-      yield [text, `${path}.request.${field}.${name}`, names];
-    }
-  }
-  yield* instructionTexts(preRequest?.propertyInstructions ?? [], `${path}.preRequest.propertyInstructions`);
-  if (!postResponse) return;
-  yield* instructionTexts(
-    postResponse.propertyInstructions,
-    `${path}.postResponse.propertyInstructions`,
-    names,
-  );
-  for (const { name, texts } of answerTexts(postResponse)) {
-    for (const text of texts) yield [text, `${path}.postResponse`, [...names, name]];
-  }
-}

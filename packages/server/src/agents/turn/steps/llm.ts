@@ -1,25 +1,11 @@
-import type { ServerDefinition } from '../../../connections/server/definition.ts';
 import { compileText } from '../../../secrets/reference-text.ts';
 import { type LlmTask, llmDocument } from '../../document/llm.ts';
-import { mcpcallsDocument } from '../../document/mcpcalls.ts';
-import { readServerName } from '../../document/registered-server.ts';
-import { PROVIDERS } from '../../model/providers.ts';
-import type {
-  LoadDocument,
-  StepResult,
-  StepTools,
-  StepType,
-  TurnMemory,
-  WorkflowStep,
-} from '../../step/step.ts';
+import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { listensTo } from './listens-to.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
-import { createToolbox, createToolLists, type ToolLists } from './llm/callable-tool.ts';
 import { converse } from './llm/converse.ts';
-import { createListMcpTools, type ListMcpTools, mcpTools } from './llm/mcp-tools.ts';
-import { createWarnings, type Warnings } from './llm/warnings.ts';
-import { type McpcallsServer, mcpcallsServer } from './mcp/server.ts';
+import { readToolSources } from './llm/tool-sources.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
 
@@ -32,7 +18,7 @@ interface PreparedTask {
 }
 
 /**
- * Has a language model answer, which may call the tools of MCP servers meanwhile: the tasks that listen to an action of this turn, in the
+ * Has a language model answer, which may call tools meanwhile: the tasks that listen to an action of this turn, in the
  * order of the document. Whatever happens to this node, no call is made twice (see `StepTools.effect`).
  */
 export const llmStep: StepType = {
@@ -42,12 +28,9 @@ export const llmStep: StepType = {
     await checkTemplates('llm document', textsOf(tasks));
     for (const task of tasks) compileModel(task, text => compileText(text, () => true));
     const prepared = tasks.map((task): PreparedTask => ({ task, listens: listensTo(task.actions) }));
-    const fromDocuments = tasks.some(({ enableMcpCallTools }) => enableMcpCallTools)
-      ? await mcpcallsServers(agent.steps, load)
-      : [];
+    const sources = await readToolSources(tasks, agent.steps, load);
     const templates = createTemplateCache(CACHED_TEMPLATES);
     const models = new Map<LlmTask, TaskModel>();
-    let kept: Kept | undefined;
 
     const modelOf = (task: LlmTask, { references }: StepTools): TaskModel => {
       let model = models.get(task);
@@ -61,16 +44,10 @@ export const llmStep: StepType = {
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
-        kept ??= newKept(tools);
-        const { warnings, listMcp: list, lists } = kept;
-        const servers = serversOf(task, fromDocuments, tools, warnings);
         const approvals = tools.approvals.forTask(task);
         await converse({
           ...{ model: modelOf(task, tools), memory, tools, templates, approvals },
-          toolbox: createToolbox([mcpTools(servers, { memory, tools, approvals, list, warnings })], {
-            dialect: PROVIDERS[task.type].dialect,
-            lists,
-          }),
+          toolbox: sources.toolboxFor(task, { memory, tools, approvals }),
         });
       }
       return 'continue';
@@ -87,60 +64,10 @@ export const llmStep: StepType = {
   },
 };
 
-/** What outlives a turn. */
-interface Kept {
-  readonly warnings: Warnings;
-  readonly listMcp: ListMcpTools;
-  readonly lists: ToolLists;
-}
-
-function newKept({ mcp, conversation: { agentId } }: StepTools): Kept {
-  const warn = (sentence: string) => mcp.warn(sentence, agentId);
-  return {
-    warnings: createWarnings(warn),
-    listMcp: createListMcpTools(warn),
-    lists: createToolLists(warn),
-  };
-}
-
 /** A greeting is nothing to answer, unless the task asks for it or has something of its own to say. */
 function isWanted(task: LlmTask, listens: PreparedTask['listens'], { actions, input }: TurnMemory): boolean {
   if (!listens(actions)) return false;
   return input !== undefined || task.parameters.prompt !== undefined || !task.actions.includes('*');
-}
-
-/** Every mcpcalls step of the agent offers its server (E-96). */
-async function mcpcallsServers(
-  steps: readonly WorkflowStep[],
-  load: LoadDocument,
-): Promise<McpcallsServer[]> {
-  const servers: McpcallsServer[] = [];
-  for (const step of steps) {
-    if (step.type === 'mcpcalls')
-      servers.push(mcpcallsServer(await loadStepDocument(step, mcpcallsDocument, load)));
-  }
-  return servers;
-}
-
-/** Those of the documents first, then those the task names; one that is not there is told and left out (E-102). */
-function serversOf(
-  { mcpServers, enableMcpCallTools }: LlmTask,
-  fromDocuments: readonly McpcallsServer[],
-  tools: StepTools,
-  warnings: Warnings,
-): readonly ServerDefinition[] {
-  const servers: ServerDefinition[] = [];
-  for (const serverFor of enableMcpCallTools ? fromDocuments : []) {
-    const server = serverFor(tools);
-    if ('ref' in server) servers.push(server);
-  }
-  for (const name of mcpServers) {
-    const server = tools.mcp.registered(readServerName(name)!);
-    if (server) servers.push(server);
-    const says = `The model is to have tools of the server ${name}, which is not registered`;
-    warnings.about(`registered ${name}`, server ? undefined : says);
-  }
-  return servers;
 }
 
 function* textsOf(tasks: readonly LlmTask[]): Generator<PlacedText> {

@@ -1,15 +1,16 @@
+import type { CompiledText } from '../../../../secrets/references.ts';
 import { knownDataPath, readDataPath } from '../../../language/data-path.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { inSlices } from '../in-slices.ts';
-import { type Instruction, instruct } from '../instructions.ts';
+import { compileInstructions, type Instruction, instruct } from '../instructions.ts';
 import type { TemplateCache } from '../template.ts';
 import { withValue } from '../turn-data.ts';
 import type { Background } from './background.ts';
 import { buildAnswers, ENTRY } from './build-answers.ts';
 import { exchange } from './exchange.ts';
-import { answerName, type HttpCall, isSafe } from './http-call.ts';
+import { answerName, type HttpCall, type HttpcallsDocument, isSafe } from './http-call.ts';
 import { type HttpOutcome, type NotAnswered, notAnswered, OUTCOME_UNKNOWN } from './outcome.ts';
-import { buildRequest, type RequestTemplate } from './request-template.ts';
+import { type BuiltRequest, buildRequest, compileRequest, type RequestTemplate } from './request-template.ts';
 import { waitBeforeRetry } from './retry.ts';
 import { runsOn } from './runs-on.ts';
 
@@ -21,6 +22,19 @@ export interface PreparedCall {
   readonly after: readonly Instruction[];
 }
 
+/** Throws a `PlatformError` of kind `invalid`: see `compileRequest`. */
+export function prepareCalls(
+  { targetServerUrl, httpCalls }: HttpcallsDocument,
+  compile: (text: string) => CompiledText,
+): PreparedCall[] {
+  return httpCalls.map(call => ({
+    call,
+    request: compileRequest(targetServerUrl, call, compile),
+    before: compileInstructions(call.preRequest?.propertyInstructions ?? []),
+    after: compileInstructions(call.postResponse?.propertyInstructions ?? []),
+  }));
+}
+
 export interface CallTurn {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
@@ -29,6 +43,8 @@ export interface CallTurn {
   readonly data: Readonly<Record<string, unknown>>;
   /** Is what the call came to written down, so that it is the same when the turn goes on after a crash? */
   readonly journaled: boolean;
+  /** Asked about every request right before it is sent; where it answers something, nothing is sent. */
+  readonly check?: (request: BuiltRequest) => NotAnswered | undefined;
 }
 
 /** What parsing and keeping an answer costs. */
@@ -48,14 +64,29 @@ export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<
 
 async function makeOne(prepared: PreparedCall, turn: CallTurn): Promise<NotAnswered | undefined> {
   const { call } = prepared;
-  const outcome = await send(prepared, turn, `the call "${call.name}"`);
-  const { memory } = turn;
-  const name = answerName(call);
-  if (outcome.kind !== 'fired' && outcome.request)
-    memory.remember(`httpCalls:${name}:request`, outcome.request);
-  await react(prepared, turn, outcome);
-  rememberAnswer(call, memory);
+  const outcome = await sendCall(prepared, turn, `the call "${call.name}"`);
+  await reactTo(prepared, turn, outcome);
   return outcome.kind === 'failed' ? outcome : undefined;
+}
+
+/** Does what the configuration says about the outcome of a call that is made outside of `makeCall`, as that would have done it. */
+export async function settleCall(
+  prepared: PreparedCall,
+  turn: CallTurn,
+  outcome: HttpOutcome,
+): Promise<void> {
+  await instruct(prepared.before, turn);
+  show(prepared.call, turn, outcome);
+  await reactTo(prepared, turn, outcome);
+  forgetUnsaved(prepared.call, turn.memory);
+}
+
+async function reactTo(prepared: PreparedCall, turn: CallTurn, outcome: HttpOutcome): Promise<void> {
+  const { call } = prepared;
+  if (outcome.kind !== 'fired' && outcome.request)
+    turn.memory.remember(`httpCalls:${answerName(call)}:request`, outcome.request);
+  await react(prepared, turn, outcome);
+  rememberAnswer(call, turn.memory);
 }
 
 async function makeBatch(prepared: PreparedCall, turn: CallTurn): Promise<NotAnswered | undefined> {
@@ -79,7 +110,7 @@ async function makeBatch(prepared: PreparedCall, turn: CallTurn): Promise<NotAns
   let failed: NotAnswered | undefined;
   for (const [index, entry] of (list as unknown[]).entries()) {
     const one = { ...turn, data: withValue(turn.data, entryName, entry) };
-    const outcome = await send(
+    const outcome = await sendCall(
       prepared,
       one,
       `the call "${call.name}", ${index + 1} of ${(list as unknown[]).length}`,
@@ -111,8 +142,8 @@ function refusedBatch(list: unknown, max: number): NotAnswered | undefined {
   );
 }
 
-/** Sends, and sends again as declared; what it came to is there for the declaration to look at. */
-async function send(prepared: PreparedCall, turn: CallTurn, what: string): Promise<HttpOutcome> {
+/** Sends, and sends again as declared; what it came to is in the memory's `calls` for the declaration to look at. */
+export async function sendCall(prepared: PreparedCall, turn: CallTurn, what: string): Promise<HttpOutcome> {
   const { tools } = turn;
   for (let attempt = 0; ; attempt += 1) {
     const outcome = await attemptOnce(prepared, turn, `${prepared.call.request.method} of ${what}`);
@@ -137,6 +168,8 @@ async function sendOnce({ call, request }: PreparedCall, turn: CallTurn): Promis
   const { tools, background } = turn;
   const built = await buildRequest(request, turn);
   if (built.kind === 'failed') return built;
+  const refused = turn.check?.(built);
+  if (refused) return refused;
   if (!call.fireAndForget) return exchange(built, call, tools.fetch, tools.signal);
   return background.start(() => exchange(built, call, tools.fetch))
     ? { kind: 'fired' }

@@ -24,13 +24,14 @@ const MAX_KEPT_BODY = 2_000;
  * one the exchange ends with its own time limit.
  */
 export async function exchange(
-  { url, method, headers, body, hostFrom, secrets }: BuiltRequest,
+  built: BuiltRequest,
   { timeoutInMillis, maxResponseSizeInBytes }: HttpCall,
   fetch: StepTools['fetch'],
   signal?: AbortSignal,
 ): Promise<Answered | NotAnswered> {
+  const { url, method, headers, body, hostFrom, secrets } = built;
   const scrub = createScrub(secrets);
-  const request = keptRequest({ url, method, headers, body }, scrub);
+  const request = keptRequest(built);
   try {
     const response = await fetch(url, {
       hostFrom,
@@ -57,10 +58,9 @@ function marked(headers: Headers): Headers {
   return sent;
 }
 
-function keptRequest(
-  { url, method, headers, body }: Pick<BuiltRequest, 'url' | 'method' | 'headers' | 'body'>,
-  scrub: Scrub,
-): SentRequest {
+/** What is kept of a request, and may be shown: no secret is in it. */
+export function keptRequest({ url, method, headers, body, secrets }: BuiltRequest): SentRequest {
+  const scrub = createScrub(secrets);
   const text = body === undefined ? undefined : scrub.text(body);
   return {
     method,

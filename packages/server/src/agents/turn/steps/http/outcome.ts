@@ -45,6 +45,8 @@ export type CallErrorCode =
   | 'TOO_LARGE'
   | 'TOO_MANY'
   | 'BATCH_REFUSED'
+  | 'APPROVAL_CHANGED'
+  | 'APPROVAL_EXPIRED'
   | 'OUTCOME_UNKNOWN';
 
 export function notAnswered(code: CallErrorCode, message: string, sent: boolean): NotAnswered {

@@ -158,7 +158,10 @@ function becomes(call: GatedCall, decision: Decision, { refused }: AskingTurn): 
     const binding = amended ? bindingFor(amended, outcome.binding) : outcome.binding;
     return {
       ...{ kind: 'approved', args, remark: remarkOf(note, amended) },
-      approval: { ...binding, expiresAt: decision.decidedAt + APPROVED_FOR_MS },
+      approval: {
+        ...{ ...binding, expiresAt: decision.decidedAt + APPROVED_FOR_MS },
+        ...(amended && { shown: outcome.arguments }),
+      },
     };
   }
   const why =

@@ -1,4 +1,4 @@
-import type { ApprovalBinding, CallOutcome } from '../../../../connections/call/outcome.ts';
+import type { ApprovalBinding, CallOutcome, CallRecord } from '../../../../connections/call/outcome.ts';
 import type { NamedTool } from '../../../approval/tool-pattern.ts';
 import type { ModelTool } from '../../../model/model.ts';
 import type { SchemaDialect } from '../../../model/providers.ts';
@@ -11,7 +11,11 @@ import { describeLosses } from '../../../model/tool-schema/describe-losses.ts';
 import { remembered } from './remembered.ts';
 
 /** What a person has approved, and until when, in epoch ms. */
-export type Approval = ApprovalBinding & { readonly expiresAt: number };
+export type Approval = ApprovalBinding & {
+  readonly expiresAt: number;
+  /** The arguments that were shown, where whoever approved the call wrote others. */
+  readonly shown?: Arguments | undefined;
+};
 
 /** Something a model may call, as it is listed: nothing of a turn is in it. */
 export interface ListedTool extends OfferedTool {
@@ -23,10 +27,27 @@ export interface ListedTool extends OfferedTool {
   readonly named: NamedTool;
 }
 
+/** What a call came to, as the journal keeps it: plain JSON. */
+export type Made = CallOutcome | OwnOutcome;
+
+/** In a form of the source's own, which `settle` reads. */
+export interface OwnOutcome {
+  readonly kind: 'own';
+  readonly own: unknown;
+  readonly record: CallRecord;
+}
+
+/** What a call came to that asks nobody any more. */
+export type Settled = Exclude<CallOutcome, { kind: 'needs-approval' }>;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
 /** The same in a turn. */
 export interface CallableTool extends ListedTool {
   /** Once: whoever calls writes it into the journal. Rejects only with the reason of the turn's signal. */
-  call(args: Readonly<Record<string, unknown>>, approval: Approval | undefined): Promise<CallOutcome>;
+  call(args: Arguments, approval: Approval | undefined): Promise<Made>;
+  /** See `ToolSource`. */
+  settle(args: Arguments, made: OwnOutcome): Promise<Settled>;
 }
 
 /** What a source has now. */
@@ -40,7 +61,12 @@ export interface ListedTools<T extends ListedTool = ListedTool> {
 /** Where tools come from. A server that cannot be reached offers none, and holds up nothing (W-11). */
 export interface ToolSource<T extends ListedTool = ListedTool> {
   list(): Promise<ListedTools<T>>;
-  call(tool: T, ...request: Parameters<CallableTool['call']>): Promise<CallOutcome>;
+  call(tool: T, args: Arguments, approval: Approval | undefined): Promise<Made>;
+  /**
+   * Of a source whose calls change the turn: does that, each time the turn runs, one call behind the other in their order. A call itself is made
+   * beside others, and changes nothing.
+   */
+  settle?(tool: T, args: Arguments, made: OwnOutcome): Promise<Settled>;
 }
 
 /** The tools of a turn, found when the first of them is wanted. */
@@ -127,11 +153,13 @@ export function createToolbox(
       const entry = (await all()).joined.byName.get(name);
       if (!entry) return undefined;
       const { tool, from } = entry;
+      const source = sources[from]!;
       const { argumentsOf } = await compiled();
       // Not every provider takes the names of all arguments.
       return {
         ...tool,
-        call: (args, approval) => sources[from]!.call(tool, argumentsOf(name, args), approval),
+        call: (args, approval) => source.call(tool, argumentsOf(name, args), approval),
+        settle: (args, made) => source.settle!(tool, argumentsOf(name, args), made),
       };
     },
     async whyNot(name) {

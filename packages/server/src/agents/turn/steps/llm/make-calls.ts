@@ -1,10 +1,9 @@
-import type { CallOutcome } from '../../../../connections/call/outcome.ts';
 import { isObject, parseJson } from '../../../../kernel/json.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
 import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
-import type { Approval } from './callable-tool.ts';
+import type { Approval, Made } from './callable-tool.ts';
 import { failure, type Reply, type ReplyTerms, replyOf } from './reply.ts';
 
 export type ModelCall = Extract<AnswerPart, { type: 'tool-call' }>;
@@ -25,12 +24,14 @@ interface ReadCall extends ModelCall {
 }
 
 type Told = { readonly kind: 'told'; readonly reply: Reply };
-type Made = CallOutcome | Told;
+type Result = Made | Told;
 type Asked = GatedCall['outcome'];
 
 /** What a call came to in the end. */
 interface Ended {
-  readonly made: Exclude<Made, Asked>;
+  readonly made: Exclude<Result, Asked>;
+  /** It was made with these. */
+  readonly args: ReadCall['args'];
   readonly remark?: string | undefined;
 }
 
@@ -53,10 +54,13 @@ export async function makeCalls(
     return outcome.kind === 'needs-approval' ? [{ callId: call.place, name: call.name, outcome }] : [];
   });
   const decided = gated.length === 0 ? new Map<string, Ended>() : await makeApproved(read, gated, turn);
-  return read.map((call, index) => {
-    const ended = decided.get(call.place) ?? { made: made[index]! as Exclude<Made, Asked> };
-    return { callId: call.callId, name: call.name, ...replyFor(call, ended, turn) };
-  });
+  const replies: ToolReply[] = [];
+  for (const [index, call] of read.entries()) {
+    const { callId, name, args } = call;
+    const ended = decided.get(call.place) ?? { made: made[index]! as Ended['made'], args };
+    replies.push({ callId, name, ...(await replyFor(call, ended, turn)) });
+  }
+  return replies;
 }
 
 /** Some models write nothing where there are no arguments. */
@@ -75,10 +79,12 @@ async function makeApproved(
   const ended = calls.map(async (call): Promise<[string, Ended][]> => {
     const decided = become.get(call.place);
     if (!decided) return [];
-    if (decided.kind === 'refused') return [[call.place, { made: { kind: 'told', reply: decided.reply } }]];
+    const { args } = call;
+    if (decided.kind === 'refused')
+      return [[call.place, { made: { kind: 'told', reply: decided.reply }, args }]];
     const made = await makeOne(call, decided.args, decided.approval, turn);
-    // The table of calls asks nobody about what was approved: it is sent, or refused.
-    return [[call.place, { made: made as Exclude<Made, Asked>, remark: decided.remark }]];
+    // Nobody is asked about what was approved: it is sent, or refused.
+    return [[call.place, { made: made as Ended['made'], args: decided.args, remark: decided.remark }]];
   });
   return new Map((await Promise.all(ended)).flat());
 }
@@ -88,7 +94,7 @@ async function makeOne(
   args: ReadCall['args'],
   approval: Approval | undefined,
   turn: CallsTurn,
-): Promise<Made> {
+): Promise<Result> {
   if (!args) {
     return {
       kind: 'told',
@@ -99,7 +105,7 @@ async function makeOne(
     };
   }
   const { tools, toolbox } = turn;
-  const effect = await tools.effect(whatFor(name, approval), async (): Promise<Made> => {
+  const effect = await tools.effect(whatFor(name, approval), async (): Promise<Result> => {
     const tool = await toolbox.find(name);
     return tool
       ? tool.call(args, approval)
@@ -119,15 +125,16 @@ function whatFor(name: string, approval: unknown): string {
   return approval === undefined ? `the tool "${name}"` : `the approved call of the tool "${name}"`;
 }
 
-function replyFor(
+async function replyFor(
   call: ReadCall,
-  { made, remark }: Ended,
-  { memory, replies, taskId, tools }: CallsTurn,
-): Reply {
+  { made, args, remark }: Ended,
+  { memory, replies, taskId, tools, toolbox }: CallsTurn,
+): Promise<Reply> {
   if (made.kind === 'told') return made.reply;
   measureCall(memory, `llm:${taskId}:call`, made.record);
   const { server, tool } = made.record;
-  const reply = replyOf(made, { name: call.name, server, tool }, replies, call.place);
+  const outcome = made.kind === 'own' ? await (await toolbox.find(call.name))!.settle(args!, made) : made;
+  const reply = replyOf(outcome, { name: call.name, server, tool }, replies, call.place);
   tools.budget.work(reply.text.length / CHARACTERS_A_STEP);
   return remark === undefined ? reply : { ...reply, text: `${remark}\n${reply.text}` };
 }

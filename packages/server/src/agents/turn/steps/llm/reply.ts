@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CallOutcome } from '../../../../connections/call/outcome.ts';
 import { cut } from '../../../../connections/tool/govern-text.ts';
 import { labelOutside } from '../../../../connections/tool/limit-result.ts';
 import type { LlmTask } from '../../../document/llm.ts';
-import type { CallableTool } from './callable-tool.ts';
+import type { CallableTool, Settled } from './callable-tool.ts';
 
 /** What a model is told of a call. An error is something it can read and act on, and ends no turn (W-47). */
 export interface Reply {
@@ -23,7 +22,7 @@ export interface ReplyTerms {
  * one for each call of the turn, so each has marks of its own (attack 38).
  */
 export function replyOf(
-  outcome: Exclude<CallOutcome, { kind: 'needs-approval' }>,
+  outcome: Settled,
   called: Pick<CallableTool, 'name' | 'server' | 'tool'>,
   { limits, mark }: ReplyTerms,
   place: string,
@@ -49,5 +48,5 @@ export function replyOf(
 }
 
 export function failure(code: string, message: string): Reply {
-  return { text: `${code}: ${message}`, isError: true };
+  return { text: message.startsWith(`${code}:`) ? message : `${code}: ${message}`, isError: true };
 }
