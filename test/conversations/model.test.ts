@@ -1,3 +1,4 @@
+import type { Store } from '@patchbay/server/store/store';
 import { engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AnswerPart, ModelRequest } from '../../packages/server/src/agents/model/model.ts';
@@ -284,6 +285,23 @@ describe.each(engines)('an agent with a model on %s', engine => {
     const error = await errorOf(talk(failing, 'Hello'));
     expect(error.message).toContain('refused the key (401)');
     expect((await talk(rig.node('node-2', deps), 'Hello')).agentResponse).toBe('The script is over.');
+  });
+
+  it('writes twice in a turn in which it only talks: when it takes the turn, and when it has answered', async () => {
+    const { deps } = world([[text('Hello.')], [text('Hello again.')]]);
+    let commits = 0;
+    const store: Store = {
+      ...rig.store,
+      commit(unit, options) {
+        commits += 1;
+        return rig.store.commit(unit, options);
+      },
+    };
+    const turns = rig.node('node-1', { ...deps, store });
+    const { conversationId } = await talk(turns, 'Hello');
+    commits = 0;
+    await say(turns, { agentId: 'helper', conversationId, input: 'Hello again' });
+    expect(commits).toBe(2);
   });
 
   it('remembers the turns before', async () => {
