@@ -77,6 +77,61 @@ describe('The tools that a model is offered', () => {
     expect(requests[0]!.tools).toEqual([{ name: 'words__search', description, schema: inputSchema }]);
   });
 
+  it('have arguments of other names where the provider does not take them, and are called and shown with those of the server', async () => {
+    const server = await serverOf({
+      name: 'list-apps',
+      inputSchema: {
+        type: 'object',
+        properties: { 'filter[id]': { type: 'string' }, mark: { type: 'string' } },
+        required: ['filter[id]'],
+        additionalProperties: false,
+      },
+    });
+    await rig.register('store', { url: server.url, gated: true });
+    const talk = await rig.agent({
+      type: 'anthropic',
+      parameters: { model: 'any', baseUrl: rig.model.baseUrl('anthropic') },
+      mcpServers: ['store'],
+    });
+    const { requests } = await talk.say(
+      { calls: [{ name: 'store__list-apps', input: { filter_id_: '7', mark: 'renamed' } }] },
+      { text: 'One.' },
+    );
+    expect(requests[0]!.tools[0]!.schema).toMatchObject({
+      properties: { filter_id_: { type: 'string' } },
+      required: ['filter_id_'],
+    });
+    const { conversationId } = talk;
+    expect(await rig.client.call('get_approval_status', { conversationId })).toMatchObject({
+      pendingToolCalls: [
+        { toolName: 'store__list-apps', argumentsRedacted: expect.stringContaining('"filter[id]"') },
+      ],
+    });
+    await rig.client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
+    const { params } = await server.receives(({ method }) => method === 'tools/call');
+    expect(params).toMatchObject({ arguments: { 'filter[id]': '7', mark: 'renamed' } });
+  });
+
+  it('are said in other words to a provider that does not take theirs, which is logged once', async () => {
+    const email = { type: 'string', pattern: '^(?!a)', description: 'To whom.' };
+    const { url } = await serverOf(
+      { name: 'send', inputSchema: { type: 'object', properties: { email } } },
+      {
+        name: 'broken',
+        inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { enum: [] } } },
+      },
+    );
+    await rig.register('mailer', { url });
+    const talk = await rig.agent({ mcpServers: ['mailer'] });
+    const { requests } = await talk.say({ text: 'Hello.' });
+    expect(requests[0]!.tools[0]!.schema).toEqual({
+      type: 'object',
+      properties: { email: { type: 'string', description: 'To whom. (pattern: ^(?!a))' } },
+    });
+    await talk.say({ text: 'Hello.' });
+    expect(logged('mailer__send is simplified: pattern (/properties/email).')).toBe(1);
+  });
+
   it('are those that `only` names and `except` leaves (W-23, W-24, W-25)', async () => {
     const { url } = await serverOf(...['a', 'b', 'c'].map(name => tool(name)));
     await rig.register('some', { url, only: ['a', 'b'], except: ['b', 'c'] });

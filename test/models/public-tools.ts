@@ -393,12 +393,6 @@ export const PUBLIC_TOOLS: readonly PublicTool[] = [
     schema: object({ tags: { type: 'array', description: 'Tags.' }, body: true, never: false }),
     call: { tags: ['a'], body: { a: 1 } },
   },
-  {
-    source: 'MarkusPfundstein/mcp-obsidian#21',
-    what: 'an object of nobody knows what',
-    schema: object({ query: { type: 'object', description: 'JsonLogic.' } }, { required: ['query'] }),
-    call: { query: { '==': [1, 1] } },
-  },
 ];
 
 /** What no provider can be given: the tool is set aside with the reason. */

@@ -1,11 +1,13 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { SchemaDialect } from '../../packages/server/src/agents/model/providers.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROVIDERS, type SchemaDialect } from '../../packages/server/src/agents/model/providers.ts';
 import { compileTools } from '../../packages/server/src/agents/model/tool-schema/compile-tools.ts';
+import { HOSTILE } from './hostile-schemas.ts';
 import { refusalsOf } from './provider-rules.ts';
 import { BROKEN_TOOLS, PUBLIC_TOOLS } from './public-tools.ts';
 import { call, tameSchema, wildSchema } from './random-schemas.ts';
+import { type Rig, startRig, WAYS } from './rig.ts';
 
 const DIALECTS: readonly SchemaDialect[] = ['anthropic', 'openai', 'gemini', 'plain'];
 
@@ -40,6 +42,43 @@ describe.each(DIALECTS)('public tools that break providers, for %s', dialect => 
     expect(quarantined).toEqual([
       { tool: 'a__b', reason: expect.stringMatching(/^Its inputSchema .{10,}\.$/) },
     ]);
+  });
+});
+
+it.each(PUBLIC_TOOLS)('as it is, some provider refuses $what ($source)', ({ schema }) => {
+  expect(DIALECTS.flatMap(dialect => refusalsOf(dialect, schema))).not.toEqual([]);
+});
+
+describe('public tools that break providers', () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await startRig();
+  });
+  afterAll(() => rig?.[Symbol.asyncDispose]());
+
+  it.each(WAYS)('go over the wire as they were compiled: $name', async way => {
+    const offered = PUBLIC_TOOLS.map(({ schema, what }, index) => ({
+      ...{ name: `s__${index}`, description: what, inputSchema: schema },
+    }));
+    const { tools } = compileTools(PROVIDERS[way.provider].dialect, offered);
+    rig.model.play([{ text: 'Hello.' }]);
+    const outcome = await rig.ask(way, { tools });
+    expect(outcome).toMatchObject({ kind: 'answered', attempts: 1 });
+    expect(rig.model.requests[0]!.tools).toEqual(
+      tools.map(({ name, description, inputSchema }) => ({ name, description, schema: inputSchema })),
+    );
+  });
+});
+
+describe.each(DIALECTS)('schemas that were made to keep somebody busy, for %s', dialect => {
+  it.each(Object.entries(HOSTILE))('are small in the end, or set aside: %s (attack 42)', (_, schema) => {
+    const { tool, quarantined } = compile(dialect, schema);
+    if (!tool) {
+      expect(quarantined).toEqual([{ tool: 'a__b', reason: expect.stringMatching(/^Its inputSchema ./) }]);
+      return;
+    }
+    expect(refusalsOf(dialect, tool.inputSchema)).toEqual([]);
+    expect(JSON.stringify(tool.inputSchema).length).toBeLessThan(301_000);
   });
 });
 
