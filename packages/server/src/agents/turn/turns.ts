@@ -14,7 +14,7 @@ import {
   releaseConversationsOf,
 } from '../../store/tables/conversations.ts';
 import { readDescriptor } from '../../store/tables/documents.ts';
-import { listEffects } from '../../store/tables/effects.ts';
+import { listEffects, takeOverEffects } from '../../store/tables/effects.ts';
 import { deleteExpiredIdempotencyKeys, moveIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import { addJob } from '../../store/tables/jobs.ts';
 import { findPause } from '../../store/tables/pauses.ts';
@@ -270,6 +270,7 @@ export function createTurns(given: TurnDeps): Turns {
     const { pauseId } = checkpoint;
     const isHeld = checkpoint.key !== undefined && (await moveIdempotencyKey(db, checkpoint.key, lease));
     const key = isHeld ? checkpoint.key : undefined;
+    await takeOverEffects(db, lease);
     const effects = await listEffects(db, conversationId);
     const decision = pauseId === undefined ? undefined : (await findPause(db, pauseId))?.decision;
     const resumed = { checkpoint, effects, decision };

@@ -75,6 +75,19 @@ const updateOutcome = prepareQuery(
       .where('fence', '=', effect.fence),
 );
 
+/**
+ * What has no outcome has none from now on, also when whoever began it comes back with one: every run of the turn must find the same. The unit has
+ * claimed the turn.
+ */
+export async function takeOverEffects(db: Db, { conversationId, fence }: ConversationLease): Promise<void> {
+  await db
+    .updateTable('effects')
+    .set({ fence })
+    .where('conversation_id', '=', conversationId)
+    .where('outcome', 'is', null)
+    .execute();
+}
+
 /** Everything the turn has done or was about to do. */
 export async function listEffects(db: Db, conversationId: string): Promise<JournaledEffect[]> {
   const rows = await db
