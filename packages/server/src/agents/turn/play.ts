@@ -24,6 +24,7 @@ import type { Journal } from './journal.ts';
 import { keepSecret } from './keep-secret.ts';
 import { runSteps, type StepsRun, type Waiting } from './run-steps.ts';
 import type { TurnReader } from './run-turn.ts';
+import { createSpeech, type Speech } from './speech.ts';
 import { createTurnBudget } from './turn-budget.ts';
 import { changesOf } from './turn-changes.ts';
 import { contextOfGreeting } from './turn-context.ts';
@@ -80,6 +81,7 @@ export class Play {
   private entered: string | undefined;
   /** Bubbles of the step that is played which were given to whoever listens while they were written. */
   readonly streamed = new Set<number>();
+  private readonly speech: Speech;
   private tools: StepTools;
   private readonly deps: TurnParts;
   private readonly claim: TurnClaim;
@@ -106,9 +108,10 @@ export class Play {
     this.properties = found?.properties ?? {};
     // A greeting and the message it comes with are one call, and share what it may use up.
     const { onEvent, explain } = reader;
+    this.speech = createSpeech(onEvent);
     const say: StepTools['say'] = (text, index) => {
       this.streamed.add(index);
-      onEvent?.({ type: 'reply-delta', text, index });
+      this.speech.say(text, index);
     };
     this.tools = { ...toolsOf(deps, claim, journal, signal), say, ...(explain && { explain }) };
   }
@@ -227,6 +230,7 @@ export class Play {
       record: (entry: AuditEntry) => this.audit.push(entry),
     };
     const run = await runSteps(this.agent!, place, memory, this.tools);
+    this.speech.flush();
     this.failure = run.failure;
     if (run.waits) this.paused = this.pause(running, run.waits);
     this.finish(running);
