@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { OPERATIONS } from '@patchbay/contract/operations';
+import { startScriptedModel } from '@patchbay/testing/scripted-model';
 import { startServiceDesk } from '../examples/service-desk-server.ts';
 
 // Does what the pages show, as a newcomer would: starts a fresh platform with the command, compares the README with its screen,
@@ -18,6 +20,7 @@ const START_LIMIT = 60_000;
 /** As the pages write it; this run has a port of its own. */
 const USUAL_URL = 'http://127.0.0.1:7070';
 const USUAL_DESK = 'http://127.0.0.1:7099';
+const USUAL_MODEL = 'ollama:qwen3';
 
 interface Example {
   readonly name: string;
@@ -49,7 +52,7 @@ function* examples(screen: string, url: string): Generator<Example> {
     for (const [index, lines] of shellBlocks(page).entries())
       yield {
         name: `${page}: block ${index + 1}`,
-        complaint: () => shell(lines.replaceAll(USUAL_URL, url).replaceAll(USUAL_DESK, deskUrl)),
+        complaint: () => shell(here(lines, url)),
       };
   for (const file of listFiles('examples', /\.(ya?ml|json)$/)) {
     const agentId = path.parse(file).name;
@@ -62,6 +65,22 @@ function* examples(screen: string, url: string): Generator<Example> {
       const args = JSON.stringify(example);
       yield { name: `${name} ${args}`, complaint: () => patchbay('call', name, '--json', args) };
     }
+}
+
+/** With what is in the places of this run. */
+function here(lines: string, url: string): string {
+  const ownModel = `openai-compatible:any --base-url ${model.baseUrl('chat-completions')}`;
+  return lines.replaceAll(USUAL_URL, url).replaceAll(USUAL_DESK, deskUrl).replaceAll(USUAL_MODEL, ownModel);
+}
+
+/** `npx` for the platform: packages that the repository has are started from there, as there is no network. */
+function npxOfHere(): string {
+  const folder = path.join(home, 'bin');
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json');
+  mkdirSync(folder);
+  const script = `#!/bin/sh\nexec ${process.execPath} ${path.join(path.dirname(manifest), 'dist/index.js')}\n`;
+  writeFileSync(path.join(folder, 'npx'), script, { mode: 0o755 });
+  return folder;
 }
 
 function listFiles(folder: string, names: RegExp): string[] {
@@ -124,7 +143,7 @@ async function freePort(): Promise<number> {
 function start(): ChildProcess {
   const atTerminal = 'data:text/javascript,process.stdout.isTTY = true';
   return spawn(process.execPath, ['--import', atTerminal, BIN, 'up'], {
-    env,
+    env: { ...env, PATH: `${npxOfHere()}:${env.PATH}` },
     cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -149,6 +168,12 @@ async function ready(platform: ChildProcess): Promise<string> {
 /** The API that the agent of examples/service-desk.yaml calls. */
 const desk = await startServiceDesk({ port: 0, key: 'not a real key' });
 const deskUrl = `http://127.0.0.1:${(desk.server.address() as { port: number }).port}`;
+/** It looks at the notes, and says something. */
+const model = await startScriptedModel((_, index) =>
+  index % 2 === 0
+    ? { calls: [{ name: 'notes__read_graph', input: {} }] }
+    : { text: 'There are no notes yet.' },
+);
 const platform = start();
 const log = text(platform.stderr!);
 let passed = 0;
@@ -168,6 +193,7 @@ try {
 } finally {
   if (platform.exitCode === null && platform.kill('SIGTERM')) await once(platform, 'exit');
   desk.server.close();
+  await model[Symbol.asyncDispose]();
   if (failed > 0) console.log(`\nLog of the platform:\n${await log}`);
   rmSync(home, { recursive: true, force: true });
 }
