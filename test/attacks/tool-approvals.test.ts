@@ -246,8 +246,12 @@ describe.each(platforms)('an approval of calls of a model at $kind', ({ start })
     await expect.poll(() => stateOf(aborted), { timeout: 20_000 }).toBe('EXECUTION_INTERRUPTED');
     expect(await codeOf(aborted)).toBe('WRONG_STATE');
     expect(sent()).toEqual([]);
-    // Approved by the clock only where its author says so of such calls, and as often as that is said.
-    await world.deploy('trusting', terms('AUTO_APPROVE'));
+    // Approved by the clock only where its author alone asks about such calls and says so, and as often as that is said.
+    const auto = { timeoutPolicy: 'AUTO_APPROVE', approvalTimeout: 'PT1S', requireApproval: ['pay'] };
+    await world.deploy('trusting', { file: { hitlConfig: { toolApprovals: auto } } });
+    const gated = await world.status(await world.wait('trusting', [[pay()]]));
+    expect(gated).toMatchObject({ timeoutPolicy: 'WAIT_INDEFINITELY' });
+    await world.register({ gated: false });
     const again = [[pay({ name: '1' })], [pay({ name: '2' })], [pay({ name: '3' })]];
     const trusted = await world.wait('trusting', again);
     await expect.poll(() => sent().length, { timeout: 20_000 }).toBe(2);
@@ -257,6 +261,7 @@ describe.each(platforms)('an approval of calls of a model at $kind', ({ start })
         timeoutPolicy: 'WAIT_INDEFINITELY',
         pendingToolCalls: [{ argumentsRedacted: expect.stringContaining('"3"') }],
       });
+    await world.register();
   });
 
   it('approves no later call, not even the same again; a rejected one is not asked about again in its turn', async () => {

@@ -68,7 +68,7 @@ function world(script: readonly (readonly AnswerPart[])[]) {
       if (tool === 'remove' && !approval) {
         return {
           ...{ kind: 'needs-approval', binding: BINDING, arguments: args, inputSchema: NAMED },
-          reason: 'it may change something',
+          ...{ reason: 'it may change something', serverAsks: true },
           record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0, costUsd: undefined },
         };
       }

@@ -108,7 +108,7 @@ describe('the tools of an agent that wait for a person', () => {
 describe('a pause for calls of tools', () => {
   const terms = (agent: ReturnType<typeof approvals>, ...names: string[]) =>
     agent.pauseTermsFor(
-      names.map(name => tool(name)),
+      names.map(name => ({ ...tool(name), serverAsks: false })),
       0,
     );
 
@@ -186,10 +186,26 @@ describe('a pause for calls of tools', () => {
     expect(terms(ruled, 'y')).toMatchObject({ timeoutPolicy: 'AUTO_REJECT', approvalTimeout: 'PT1H' });
   });
 
+  it('is left to a person where a server asks for one of the calls, whatever the agent says of the clock (C9)', () => {
+    const auto = { timeoutPolicy: 'AUTO_APPROVE', approvalTimeout: 'PT1S' } as const;
+    const policyOf = (agent: OfAgent, ...serverAsks: boolean[]) =>
+      approvals(agent).pauseTermsFor(
+        serverAsks.map(asks => ({ ...tool('x'), serverAsks: asks })),
+        0,
+      ).timeoutPolicy;
+    expect(policyOf(auto, false, false)).toBe('AUTO_APPROVE');
+    expect(policyOf(auto, false, true)).toBe('WAIT_INDEFINITELY');
+    expect(policyOf({ rules: [{ match: '*', ...auto }] }, true)).toBe('WAIT_INDEFINITELY');
+    expect(policyOf({ ...auto, maxAutoApprovalsPerTurn: 0, onNoProgress: 'AUTO_REJECT' }, true)).toBe(
+      'WAIT_INDEFINITELY',
+    );
+    expect(policyOf({ ...auto, timeoutPolicy: 'AUTO_REJECT' }, true)).toBe('AUTO_REJECT');
+  });
+
   it('is left to a person when the clock has approved too many, or what is said instead', () => {
     const auto = { timeoutPolicy: 'AUTO_APPROVE', approvalTimeout: 'PT1S' } as const;
     const after = (agent: ReturnType<typeof approvals>, count: number) =>
-      agent.pauseTermsFor([tool('x')], count).timeoutPolicy;
+      agent.pauseTermsFor([{ ...tool('x'), serverAsks: false }], count).timeoutPolicy;
     const agent = approvals(auto);
     expect([0, 1, 2, 3].map(count => after(agent, count))).toEqual([
       ...['AUTO_APPROVE', 'AUTO_APPROVE'],

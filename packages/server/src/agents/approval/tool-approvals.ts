@@ -12,6 +12,12 @@ export interface JudgedTool extends NamedTool {
   readonly annotations: ToolAnnotations;
 }
 
+/** A call that a person is to be asked about. */
+export interface AskedTool extends NamedTool {
+  /** See `NeedsApproval`. */
+  readonly serverAsks: boolean;
+}
+
 /** How a pause for calls is, whoever decides in the end. */
 export interface PauseTerms {
   readonly timeoutPolicy: TimeoutPolicy;
@@ -31,9 +37,9 @@ export interface ToolApprovals {
   readonly policyVersion: string;
   /**
    * How one pause for all of these calls is: the strictest of what holds for each. `autoApprovals` is how many pauses of the turn the clock has
-   * approved.
+   * approved. It approves none that a server asks for: what whoever runs the platform has closed, no author opens by waiting (C9).
    */
-  pauseTermsFor(calls: readonly NamedTool[], autoApprovals: number): PauseTerms;
+  pauseTermsFor(calls: readonly AskedTool[], autoApprovals: number): PauseTerms;
   /** Further calls that need a person are answered with an error in a turn that has paused so often. */
   readonly maxPausesPerTurn: number;
   /** The same with what a task says besides, which can only ask for more. */
@@ -96,9 +102,10 @@ function effective(
         pendingMessage,
       } = first ?? {};
       const isTooOften = timeoutPolicy === 'AUTO_APPROVE' && autoApprovals >= maxAutoApprovals;
+      const isClosed = timeoutPolicy === 'AUTO_APPROVE' && calls.some(({ serverAsks }) => serverAsks);
       const names = namesOf(calls);
       return {
-        timeoutPolicy: isTooOften ? atTheEnd : timeoutPolicy,
+        timeoutPolicy: isClosed ? 'WAIT_INDEFINITELY' : isTooOften ? atTheEnd : timeoutPolicy,
         approvalTimeout,
         reason: pauseReason,
         message: pendingMessage?.replaceAll('{toolNames}', () => names),

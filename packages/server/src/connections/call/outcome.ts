@@ -93,6 +93,8 @@ export interface NeedsApproval {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** A phrase for whoever is asked. */
   readonly reason: string;
+  /** The definition of the server asks, not the agent alone: no word of the agent stands for that of a person. */
+  readonly serverAsks: boolean;
   /** The line of the agent's own policy that asks, as it is written. */
   readonly matchedRule?: string | undefined;
 }

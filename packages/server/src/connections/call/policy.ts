@@ -61,6 +61,7 @@ function decide(state: CallInProgress, listed: ListedTool, now: number): Ended |
     arguments: state.arguments,
     inputSchema: tool.inputSchema,
     reason: asks.join('; '),
+    serverAsks: gate !== undefined,
     ...(judged?.verdict === 'ask' && judged.rule !== undefined && { matchedRule: judged.rule }),
   };
 }

@@ -123,9 +123,9 @@ async function questionAbout(
         exposedName: name,
         name: outcome.record.tool,
       };
-      const { arguments: args, inputSchema, binding, reason, matchedRule, record } = outcome;
+      const { arguments: args, inputSchema, binding, reason, serverAsks, matchedRule, record } = outcome;
       return {
-        named,
+        asked: { ...named, serverAsks },
         waiting: {
           ...{ callId, toolName: name, source: named.source, server: record.server },
           ...{ args, inputSchema, binding, reason, matchedRule },
@@ -134,7 +134,7 @@ async function questionAbout(
     }),
   );
   const terms = approvals.pauseTermsFor(
-    calls.map(({ named }) => named),
+    calls.map(({ asked }) => asked),
     autoApprovals,
   );
   const { timeoutPolicy, approvalTimeout } = terms;
