@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dumpTables, newCanary, placesWith } from '../canary.ts';
 import { newMark } from '../connections/fault-rig.ts';
 import { type FaultServer, startFaultServer, tool } from '../connections/servers/fault-server.ts';
 import { startToolsRig, type ToolsRig } from '../models/tools-rig.ts';
@@ -37,5 +38,110 @@ describe('An agent with a model', () => {
     expect(server.executions(mark)).toBe(0);
     await rig.client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
     await expect.poll(() => server.executions(mark)).toBe(1);
+  });
+
+  it('keeps a secret of its address out of what is told and written down (attack 46)', async () => {
+    const canary = newCanary();
+    await rig.client.call('put_secret', { name: 'in-address', value: canary.core });
+    const ask = async (origin: string) => {
+      const parameters = { model: 'any', baseUrl: `${origin}/\${vault:in-address}/v1` };
+      const talk = await rig.agent({ parameters, retry: { maxAttempts: 2, backoffDelayMs: 0 } });
+      return talk.say({ text: 'Found.' });
+    };
+    expect((await ask(rig.model.url)).response).toBe('Found.');
+    expect(placesWith(canary, { asked: rig.model.requests[0]!.path })).toEqual(['asked']);
+    // Nobody listens there.
+    const told = await ask('http://127.0.0.1:1').catch(String);
+    expect(told).toContain('http://127.0.0.1:1/[redacted]/v1');
+    const log = rig.platform.logLines();
+    expect(JSON.stringify(log)).toContain('http://127.0.0.1:1/[redacted]/v1');
+    const tables = await dumpTables(rig.platform.platform.store);
+    expect(placesWith(canary, { told, log, ...tables })).toEqual([]);
+  });
+
+  it('says nothing of a key that no header takes (attack 46)', async () => {
+    const canary = newCanary();
+    await rig.client.call('put_secret', { name: 'two-lines', value: `${canary.core}\nx-evil: 1` });
+    const talk = await rig.agent({ parameters: { ...rig.parameters, apiKey: '${vault:two-lines}' } });
+    const error = await talk.say({ text: 'x' }).catch((thrown: Error) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(rig.model.requests).toEqual([]);
+    const tables = await dumpTables(rig.platform.platform.store);
+    expect(placesWith(canary, { error, log: rig.platform.logLines(), ...tables })).toEqual([]);
+  });
+
+  it.each([
+    '../../v1/files',
+    'x?alt=json&',
+    'x#',
+    'a/../../b',
+    '%2e%2e/b',
+    'x\ny',
+    '//evil.example/a',
+    'a\\..\\b',
+    '.',
+  ])('asks Google for a model and at no other address of it: %j', async model => {
+    const parameters = { model, baseUrl: rig.model.baseUrl('gemini'), apiKey: 'k' };
+    await expect(rig.agent({ type: 'gemini', parameters })).rejects.toThrow('must be the name of a model');
+  });
+
+  it('asks Google for a model under the names that it has', async () => {
+    for (const model of ['gemini-3.5-flash', 'models/gemini-2.5-pro', 'tunedModels/my-model@1:x']) {
+      const parameters = { model, baseUrl: rig.model.baseUrl('gemini'), apiKey: 'k' };
+      const talk = await rig.agent({ type: 'gemini', parameters });
+      const { requests } = await talk.say({ text: 'Hello.' });
+      expect(requests.map(({ path }) => path)).toEqual([
+        `/v1beta/${model.includes('/') ? '' : 'models/'}${model}:streamGenerateContent?alt=sse`,
+      ]);
+    }
+  });
+
+  it.each([
+    ['the same name twice', '{"mark":"a","mark":"b"}'],
+    ['a prototype', '{"mark":"a","__proto__":{"admin":true}}'],
+    ['a NUL', '{"mark":"a\\u0000b"}'],
+    ['half a character', '{"mark":"\\ud800"}'],
+    ['fifty thousand levels', `{"mark":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['a list', '[{"mark":"a"}]'],
+  ])(
+    'has no tool called with arguments that hold %s, and the model reads that (attack 27)',
+    async (_, input) => {
+      await rig.register('shop', { url: server.url, gated: false });
+      const talk = await rig.agent({ mcpServers: ['shop'] });
+      const { told, response } = await talk.say({ calls: [{ name: 'shop__buy', input }] }, { text: 'Done.' });
+      expect(told).toMatchObject([{ text: expect.stringContaining('INVALID_ARGUMENTS') }]);
+      expect(response).toBe('Done.');
+      expect(server.received.filter(({ method }) => method === 'tools/call')).toEqual([]);
+    },
+  );
+
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+    'is told the result of a tool that is called %s (attack 27)',
+    async name => {
+      server.tools = [tool(name)];
+      await rig.register('shop', { url: server.url, gated: false, prefix: '' });
+      const talk = await rig.agent({ mcpServers: ['shop'] });
+      const mark = newMark();
+      const { told, offered } = await talk.say({ calls: [{ name, input: { mark } }] }, { text: 'Done.' });
+      expect(told[0]!.text).toContain(offered.includes(name) ? `\n${mark}\n` : 'TOOL_NOT_FOUND');
+    },
+  );
+
+  it('puts no secret where a model asks for one, and takes no words of one for a template (attack 46)', async () => {
+    const canary = newCanary();
+    await rig.client.call('put_secret', { name: 'wanted', value: canary.core });
+    await rig.register('shop', { url: server.url, gated: false });
+    const wish = '${vault:wanted} {{ 7 | times: 6 }} ${caller:token}';
+    const talk = await rig.agent({ mcpServers: ['shop'] });
+    const { requests, told, answer } = await talk.say(
+      { text: wish, calls: [buy(wish)] },
+      { text: `So: ${wish}` },
+    );
+    expect(server.executions(wish)).toBe(1);
+    expect(told[0]!.text).toContain(wish);
+    expect(answer.agentResponse).toContain(`So: ${wish}`);
+    const { received } = server;
+    const places = { asked: requests.map(({ body }) => body), received, answer };
+    expect(placesWith(canary, { ...places, log: rig.platform.logLines() })).toEqual([]);
   });
 });

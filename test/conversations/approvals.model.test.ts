@@ -108,7 +108,8 @@ function worldOf({ rounds, silences }: Sequence) {
       };
       if (tool === 'pay' && !approval) {
         return {
-          ...{ kind: 'needs-approval', binding, arguments: args, inputSchema: SCHEMA, reason: 'it pays' },
+          ...{ kind: 'needs-approval', binding, arguments: args, inputSchema: SCHEMA },
+          ...{ reason: 'it pays', serverAsks: true },
           record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0 },
         };
       }

@@ -149,6 +149,9 @@ const task = z.strictObject({
 
 export type LlmTask = z.output<typeof task>;
 
+/** Google wants the model in the address of a request, where it shall lead nowhere else. */
+const MODEL_IN_ADDRESS = /^\w[\w.:@-]*(?:\/\w[\w.:@-]*)*$/;
+
 /** Language models that answer, and what each may use (platform.md 3.7). */
 export const llmDocument = {
   type: 'llm',
@@ -173,6 +176,8 @@ export const llmDocument = {
           issue(['parameters', 'apiKey'], `is missing: ${title} wants a key, such as \${vault:${type}}`);
         if (usual.baseUrl === undefined && !baseUrl)
           issue(['parameters', 'baseUrl'], `is missing: where is the server of ${type}?`);
+        if (type === 'gemini' && model && !MODEL_IN_ADDRESS.test(model))
+          issue(['parameters', 'model'], 'must be the name of a model, such as gemini-3.5-flash');
         if (usual.defaultModel === undefined && !model)
           issue(['parameters', 'model'], `is missing: which model of ${type}?`);
       }

@@ -31,7 +31,7 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
     if (found.kind === 'failed') return { ...found, attempts: 0, durationMs: took() };
     const { provider: row, foreign } = found.target;
     const opened = await models.open(found.target);
-    const scrub = createScrubber(request.apiKey === undefined ? [] : [request.apiKey]);
+    const scrub = scrubberFor(request);
     const speech = createSpeech(request.onText);
     const { provider, model } = request;
     const onLeftOut = (what: readonly object[]) =>
@@ -61,7 +61,8 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
       }
       const { failure } = attempt;
       const waitMs = waitBeforeRetry(request, attempts, failure);
-      const { code, message } = failure;
+      const { code } = failure;
+      const message = scrub(failure.message);
       logger.info('a request to a model failed', {
         provider,
         model,
@@ -75,6 +76,10 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
       await clock.sleep(waitMs, request.signal);
     }
   };
+}
+
+function scrubberFor({ apiKey, secrets = [] }: ModelRequest): (text: string) => string {
+  return createScrubber([...secrets, ...(apiKey === undefined ? [] : [apiKey])]);
 }
 
 const NOTHING_USED: ModelUsage = { inputTokens: 0, outputTokens: 0 };

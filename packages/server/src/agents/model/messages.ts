@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { isObject } from '../../kernel/json.ts';
+import { isObject, parseJson } from '../../kernel/json.ts';
 import type { AnswerPart, ModelMessage, ModelRequest, ProviderMeta, ToolReply } from './model.ts';
 import type { Provider } from './providers.ts';
 
@@ -94,20 +94,20 @@ function replyOf({ callId, name, text, isError }: ToolReply, nameOf: NameOf): To
   };
 }
 
-/** Every provider takes an object here. Of arguments that are none, the model sees the text it wrote. */
+/** Every provider takes an object here. Of arguments that no tool is called with, the model sees the text it wrote. */
 function inputOf(written: string): Record<string, unknown> {
-  const read = readInput(written);
-  return isObject(read) ? read : { malformed_arguments: written.toWellFormed() };
+  const input = readArguments(written);
+  return input ? { ...input } : { malformed_arguments: written.toWellFormed() };
 }
 
-function readInput(written: string): unknown {
+const MAX_DEPTH = 100;
+
+/** The arguments of a call, from what a model wrote; `undefined` where that is no JSON object, or one that two readers would take for two. */
+export function readArguments(written: string): Readonly<Record<string, unknown>> | undefined {
   // So some models call a tool without arguments.
   if (written.trim() === '') return {};
-  try {
-    return JSON.parse(written);
-  } catch {
-    return undefined;
-  }
+  const json = parseJson(written, { maxDepth: MAX_DEPTH });
+  return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
 /** It came from the provider's package as JSON, and goes back there only. */

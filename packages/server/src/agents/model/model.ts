@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly apiKey?: string | undefined;
   /** Instead of the provider's own address. */
   readonly baseUrl?: string | undefined;
+  /** What is secret of these two, besides the key: it stands in no message and no line of the log. */
+  readonly secrets?: readonly string[] | undefined;
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];

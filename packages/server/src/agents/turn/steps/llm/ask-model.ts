@@ -1,4 +1,3 @@
-import { createScrubber } from '../../../../kernel/redact.ts';
 import type { CompiledText } from '../../../../secrets/references.ts';
 import type { LlmTask } from '../../../document/llm.ts';
 import type { ModelMessage, ModelOutcome, ModelRequest, ModelTool } from '../../../model/model.ts';
@@ -53,6 +52,7 @@ export async function askModel(
     model: modelName(task),
     apiKey: key?.text,
     baseUrl: url?.text,
+    secrets: [...(key?.secrets ?? []), ...(url?.secrets ?? [])],
     ...round,
     tools: offered,
     ...{ temperature, maxTokens },
@@ -62,8 +62,5 @@ export async function askModel(
     retry: task.retry,
     signal: tools.signal,
   };
-  const outcome = await tools.model(request);
-  if (outcome.kind === 'answered') return outcome;
-  const scrub = createScrubber([...(key?.secrets ?? []), ...(url?.secrets ?? [])]);
-  return { ...outcome, message: scrub(outcome.message) };
+  return tools.model(request);
 }

@@ -137,7 +137,7 @@ export function httpTools(listedTools: readonly HttpTool[], turn: HttpToolsTurn)
         const built = await buildRequest(prepared.request, apart);
         if (built.kind === 'failed') return own(built);
         return {
-          ...{ kind: 'needs-approval', arguments: texts, inputSchema: tool.inputSchema },
+          ...{ kind: 'needs-approval', arguments: texts, inputSchema: tool.inputSchema, serverAsks: false },
           binding: bindingOf(built, texts, turn),
           reason: `${judged.reason}; it would send ${shown(built)}`,
           matchedRule: judged.rule,

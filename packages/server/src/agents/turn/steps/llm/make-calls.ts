@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../../../kernel/json.ts';
+import { readArguments } from '../../../model/messages.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
@@ -46,7 +46,7 @@ export async function makeCalls(
   turn: CallsTurn,
 ): Promise<ToolReply[]> {
   const read = calls.map(
-    (call, index): ReadCall => ({ ...call, args: argumentsOf(call), place: `${round}.${index}` }),
+    (call, index): ReadCall => ({ ...call, args: readArguments(call.input), place: `${round}.${index}` }),
   );
   const made = await Promise.all(read.map(call => makeOne(call, call.args, undefined, turn)));
   const gated = read.flatMap((call, index): GatedCall[] => {
@@ -61,13 +61,6 @@ export async function makeCalls(
     replies.push({ callId, name, ...(await replyFor(call, ended, turn)) });
   }
   return replies;
-}
-
-/** Some models write nothing where there are no arguments. */
-function argumentsOf({ input }: ModelCall): ReadCall['args'] {
-  if (input.trim() === '') return {};
-  const json = parseJson(input, { maxDepth: 100 });
-  return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
 async function makeApproved(

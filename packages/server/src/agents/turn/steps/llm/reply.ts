@@ -39,7 +39,9 @@ export function replyOf(
     return failure(outcome.failure, `it may have been carried out all the same.\n${labelled}`);
   }
   const { text, isError, outside, suspicious } = outcome.result;
-  const limit = limits.perToolLimits[called.name] ?? limits.defaultMaxChars;
+  const { perToolLimits, defaultMaxChars } = limits;
+  // A tool may be called what every object has.
+  const limit = Object.hasOwn(perToolLimits, called.name) ? perToolLimits[called.name]! : defaultMaxChars;
   const short =
     text.length <= limit
       ? text
