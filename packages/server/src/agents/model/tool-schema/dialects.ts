@@ -1,6 +1,7 @@
 import type { SchemaDialect } from '../providers.ts';
 import type { Refusals } from './mend-schema.ts';
-import { MAX_VALUES, type Subset } from './rebuild-schema.ts';
+import type { Subset } from './rebuild-schema.ts';
+import { MAX_VALUES } from './value-types.ts';
 
 /** What a provider takes of the tools of a request. */
 export interface Dialect {
