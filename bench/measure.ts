@@ -4,7 +4,7 @@ import type { RunningRow } from './rows.ts';
 
 /** One row in one round. */
 export interface Sample {
-  readonly alone: { readonly rps: number; readonly p50: number };
+  readonly alone: { readonly rps: number; readonly p50: number; readonly p99: number };
   readonly together: {
     readonly rps: number;
     readonly p50: number;
@@ -36,7 +36,11 @@ export async function measure(
   const cpuMs = cpuMsOf(family) - cpuBefore;
   const database = row.databasePid === undefined ? 0 : memoryMbOf([row.databasePid], 'Pss');
   return {
-    alone: { rps: alone.calls / alone.seconds, p50: percentile(alone.latencies, 0.5) },
+    alone: {
+      rps: alone.calls / alone.seconds,
+      p50: percentile(alone.latencies, 0.5),
+      p99: percentile(alone.latencies, 0.99),
+    },
     together: {
       rps: together.calls / together.seconds,
       p50: percentile(together.latencies, 0.5),
@@ -55,7 +59,11 @@ export function medianOf(samples: readonly Sample[]): Sample {
       0.5,
     );
   return {
-    alone: { rps: median(s => s.alone.rps), p50: median(s => s.alone.p50) },
+    alone: {
+      rps: median(s => s.alone.rps),
+      p50: median(s => s.alone.p50),
+      p99: median(s => s.alone.p99),
+    },
     together: {
       rps: median(s => s.together.rps),
       p50: median(s => s.together.p50),

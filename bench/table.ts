@@ -48,6 +48,7 @@ export function renderTable({ title: group, rows }: MeasuredGroup): string {
         'server',
         'c=1 rps',
         'c=1 p50 ms',
+        'c=1 p99 ms',
         'c=32 rps',
         'c=32 p50 ms',
         'c=32 p99 ms',
@@ -58,6 +59,7 @@ export function renderTable({ title: group, rows }: MeasuredGroup): string {
         title,
         alone.rps.toFixed(0),
         alone.p50.toFixed(2),
+        alone.p99.toFixed(1),
         together.rps.toFixed(0),
         together.p50.toFixed(1),
         together.p99.toFixed(1),
@@ -70,13 +72,15 @@ export function renderTable({ title: group, rows }: MeasuredGroup): string {
 
 /** What has no throughput, with its aim where it has one. */
 export function renderFigures(title: string, figures: readonly Figure[]): string {
-  const rows = figures.map(({ what, unit, value, aim }) => [
-    what,
-    `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`,
-    aim === undefined ? '' : `${aim} ${unit}`,
-    aim === undefined ? '' : value <= aim ? 'met' : 'not met',
-  ]);
-  return [headingOf(title), '', ...markdown(['what', 'measured', 'aim', ''], rows)].join('\n');
+  const hasAims = figures.some(({ aim }) => aim !== undefined);
+  const rows = figures.map(({ what, unit, value, aim }) => {
+    const measured = [what, `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`];
+    if (!hasAims) return measured;
+    return aim === undefined
+      ? [...measured, '', '']
+      : [...measured, `${aim} ${unit}`, value <= aim ? 'met' : 'not met'];
+  });
+  return renderColumns(title, ['what', 'measured', ...(hasAims ? ['aim', ''] : [])], rows);
 }
 
 /** Rows with several figures each, below one heading. */
