@@ -145,6 +145,11 @@ const task = z.strictObject({
   /** US dollars for a million tokens: what a turn costs is counted by them. */
   inputPricePer1M: price.optional(),
   outputPricePer1M: price.optional(),
+  /** US dollars a call of a tool costs, by its name, where its server's definition says nothing. */
+  toolPricing: z.record(nameField, price).default({}),
+  /** US dollars the conversation may spend on the model and its calls, where `enforceBudget` is on. */
+  maxBudgetPerConversation: price.optional(),
+  enforceBudget: z.boolean().default(false),
 });
 
 export type LlmTask = z.output<typeof task>;

@@ -5,6 +5,7 @@ import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { listensTo } from './listens-to.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
 import { converse } from './llm/converse.ts';
+import { createPurse } from './llm/purse.ts';
 import { readToolSources } from './llm/tool-sources.ts';
 import { loadStepDocument } from './step-config.ts';
 import { createTemplateCache } from './template.ts';
@@ -45,9 +46,10 @@ export const llmStep: StepType = {
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
         const approvals = tools.approvals.forTask(task);
+        const purse = createPurse(task, memory, tools);
         await converse({
-          ...{ model: modelOf(task, tools), memory, tools, templates, approvals },
-          toolbox: sources.toolboxFor(task, { memory, tools, approvals }),
+          ...{ model: modelOf(task, tools), memory, tools, templates, approvals, purse },
+          toolbox: sources.toolboxFor(task, { memory, tools, approvals, purse }),
         });
       }
       return 'continue';

@@ -13,6 +13,7 @@ import type { Toolbox } from './callable-tool.ts';
 import { keepWithin } from './keep-within.ts';
 import { type CallsTurn, type ModelCall, makeCalls } from './make-calls.ts';
 import { openingOf } from './opening.ts';
+import type { Purse } from './purse.ts';
 
 /** What a task of a turn is made of. */
 export interface TaskTurn {
@@ -22,6 +23,7 @@ export interface TaskTurn {
   readonly templates: TemplateCache;
   readonly toolbox: Toolbox;
   readonly approvals: ToolApprovals;
+  readonly purse: Purse;
 }
 
 /**
@@ -42,8 +44,10 @@ export async function converse(turn: TaskTurn): Promise<void> {
     autoApprovals: 0,
   };
   const exchanges: ModelMessage[] = [];
+  refuseOverspent(turn.purse);
   for (let round = 0; ; round += 1) {
-    const mayCall = round < task.maxToolIterations;
+    // What was called may have spent the rest: then it answers with what is known.
+    const mayCall = round < task.maxToolIterations && !turn.purse.isEmpty;
     const answer = await ask(turn, [...opening.messages, ...exchanges], opening.system, mayCall);
     say(answer.parts, task, memory, tools);
     const wanted = answer.parts.filter((part): part is ModelCall => part.type === 'tool-call');
@@ -63,7 +67,6 @@ async function ask(
   mayCall: boolean,
 ): Promise<Answered> {
   const { task } = model;
-  refuseOverspent(memory, tools);
   const index = bubblesIn(memory.output);
   const outcome = await tools.recorded(async () => {
     const offered = await toolbox.offered();
@@ -95,12 +98,12 @@ function measure(task: LlmTask, memory: TurnMemory, outcome: ModelOutcome): void
   spend(memory, costUsd);
 }
 
-function refuseOverspent({ counters }: TurnMemory, { callBudgetUsd }: StepTools): void {
-  const { spentUsd = 0 } = counters;
-  if (callBudgetUsd === undefined || spentUsd < callBudgetUsd) return;
+function refuseOverspent(purse: Purse): void {
+  if (!purse.isEmpty) return;
+  const { spentUsd, limitUsd } = purse.budget()!;
   throw new PlatformError(
     'rate_limited',
-    `the conversation has spent ${spentUsd} of the ${callBudgetUsd} US dollars it may spend; start another one, or raise the agent's budget.`,
+    `the conversation has spent ${spentUsd} of the ${limitUsd} US dollars it may spend; start another one, or raise the budget.`,
   );
 }
 

@@ -1,5 +1,10 @@
 import { changedParts } from '../../../../connections/call/approval.ts';
-import type { ApprovalBinding, CallRecord } from '../../../../connections/call/outcome.ts';
+import {
+  type ApprovalBinding,
+  type CallRecord,
+  type RefusalCode,
+  wordsFor,
+} from '../../../../connections/call/outcome.ts';
 import type { ToolAnnotations } from '../../../../connections/tool/annotations.ts';
 import { exposeTools } from '../../../../connections/tool/exposed-name.ts';
 import { cut } from '../../../../connections/tool/govern-text.ts';
@@ -19,6 +24,7 @@ import type { TemplateCache } from '../template.ts';
 import { turnData, withValue } from '../turn-data.ts';
 import type { Approval, ListedTool, Made, ToolSource } from './callable-tool.ts';
 import { endedBy, recordWords } from './http-outcome.ts';
+import type { Purse } from './purse.ts';
 
 /** A call of an httpcalls document that a model may make. */
 export interface HttpTool extends ListedTool {
@@ -93,11 +99,13 @@ const PARTS: Readonly<Record<keyof ApprovalBinding, string>> = {
   policy: 'what the agent asks of such calls',
 };
 const MAX_SHOWN_URL = 500;
+const OVERSPENT = 'the conversation has spent what it may; answer with what is known';
 
 export interface HttpToolsTurn {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
   readonly approvals: ToolApprovals;
+  readonly purse: Purse;
   readonly templates: TemplateCache;
   readonly background: Background;
 }
@@ -108,50 +116,10 @@ export interface HttpToolsTurn {
  * it is (platform.md 5.3).
  */
 export function httpTools(listedTools: readonly HttpTool[], turn: HttpToolsTurn): ToolSource<HttpTool> {
-  const { clock } = turn.tools;
   return {
     list: async () => ({ tools: listedTools, away: [] }),
 
-    async call(tool, args, approval): Promise<Made> {
-      const { prepared, named } = tool;
-      const startedAt = clock.now();
-      let attempts = 0;
-      const record = (words: Pick<CallRecord, 'outcome' | 'reached'>): CallRecord => ({
-        ...{ server: tool.server, tool: tool.tool, attempts, costUsd: undefined, ...words },
-        durationMs: Math.max(0, Math.round(clock.now() - startedAt)),
-      });
-      const own = (outcome: HttpOutcome): Made => {
-        return { kind: 'own', own: outcome, record: record(recordWords(outcome)) };
-      };
-
-      const texts = textsOf(prepared.call, args);
-      if (typeof texts === 'string') return own(notAnswered('BAD_REQUEST', texts, false));
-      const judged = turn.approvals.judge({ ...named, annotations: annotationsOf(prepared.call) });
-      if (judged.verdict === 'deny') {
-        const message = `this agent may not call "${tool.name}": ${judged.reason}; do without it`;
-        const refused = { kind: 'refused', code: 'DENIED', message } as const;
-        return { ...refused, record: record({ outcome: 'DENIED', reached: 'no' }) };
-      }
-      const apart = await readied(prepared, texts, turn);
-      if (judged.verdict === 'ask' && !approval) {
-        const built = await buildRequest(prepared.request, apart);
-        if (built.kind === 'failed') return own(built);
-        return {
-          ...{ kind: 'needs-approval', arguments: texts, inputSchema: tool.inputSchema, serverAsks: false },
-          binding: bindingOf(built, texts, turn),
-          reason: `${judged.reason}; it would send ${shown(built)}`,
-          matchedRule: judged.rule,
-          record: record({ outcome: 'needs_approval', reached: 'no' }),
-        };
-      }
-      const approved = approval && (await forTheseTexts(approval, prepared, texts, turn));
-      const check = (built: BuiltRequest): NotAnswered | undefined => {
-        const refused = approved && refusedApproval(approved, bindingOf(built, texts, turn), clock.now());
-        if (!refused) attempts += 1;
-        return refused;
-      };
-      return own(await sendCall(prepared, { ...apart, check }, `the tool "${tool.name}"`));
-    },
+    call: (tool, args, approval) => turn.purse.pay(tool, false, () => callOnce(tool, args, approval, turn)),
 
     async settle({ prepared }, args, made) {
       const outcome = made.own as HttpOutcome;
@@ -160,6 +128,56 @@ export function httpTools(listedTools: readonly HttpTool[], turn: HttpToolsTurn)
       return { ...endedBy(outcome), record: made.record };
     },
   };
+}
+
+async function callOnce(
+  tool: HttpTool,
+  args: Readonly<Record<string, unknown>>,
+  approval: Approval | undefined,
+  turn: HttpToolsTurn,
+): Promise<Made> {
+  const { prepared, named } = tool;
+  const { clock } = turn.tools;
+  const startedAt = clock.now();
+  let attempts = 0;
+  const record = (words: Pick<CallRecord, 'outcome' | 'reached'>): CallRecord => ({
+    ...{ server: tool.server, tool: tool.tool, attempts, costUsd: undefined, ...words },
+    durationMs: Math.max(0, Math.round(clock.now() - startedAt)),
+  });
+  const own = (outcome: HttpOutcome): Made => {
+    return { kind: 'own', own: outcome, record: record(recordWords(outcome)) };
+  };
+  const refuse = (code: RefusalCode, message: string): Made => {
+    const refused = { kind: 'refused', code, message } as const;
+    return { ...refused, record: record(wordsFor(refused)) };
+  };
+
+  if (turn.purse.isEmpty) return refuse('BUDGET_EXCEEDED', OVERSPENT);
+  const texts = textsOf(prepared.call, args);
+  if (typeof texts === 'string') return refuse('INVALID_ARGUMENTS', texts);
+  const judged = turn.approvals.judge({ ...named, annotations: annotationsOf(prepared.call) });
+  if (judged.verdict === 'deny') {
+    return refuse('DENIED', `this agent may not call "${tool.name}": ${judged.reason}; do without it`);
+  }
+  const apart = await readied(prepared, texts, turn);
+  if (judged.verdict === 'ask' && !approval) {
+    const built = await buildRequest(prepared.request, apart);
+    if (built.kind === 'failed') return own(built);
+    return {
+      ...{ kind: 'needs-approval', arguments: texts, inputSchema: tool.inputSchema, serverAsks: false },
+      binding: bindingOf(built, texts, turn),
+      reason: `${judged.reason}; it would send ${shown(built)}`,
+      matchedRule: judged.rule,
+      record: record({ outcome: 'needs_approval', reached: 'no' }),
+    };
+  }
+  const approved = approval && (await forTheseTexts(approval, prepared, texts, turn));
+  const check = (built: BuiltRequest): NotAnswered | undefined => {
+    const refused = approved && refusedApproval(approved, bindingOf(built, texts, turn), clock.now());
+    if (!refused) attempts += 1;
+    return refused;
+  };
+  return own(await sendCall(prepared, { ...apart, check }, `the tool "${tool.name}"`));
 }
 
 function callTurn(

@@ -49,6 +49,8 @@ export async function makeCalls(
     (call, index): ReadCall => ({ ...call, args: readArguments(call.input), place: `${round}.${index}` }),
   );
   const made = await Promise.all(read.map(call => makeOne(call, call.args, undefined, turn)));
+  // Before others are made: they are paid from what is left.
+  measure(made, turn);
   const gated = read.flatMap((call, index): GatedCall[] => {
     const outcome = made[index]!;
     return outcome.kind === 'needs-approval' ? [{ callId: call.place, name: call.name, outcome }] : [];
@@ -79,7 +81,19 @@ async function makeApproved(
     // Nobody is asked about what was approved: it is sent, or refused.
     return [[call.place, { made: made as Ended['made'], args: decided.args, remark: decided.remark }]];
   });
-  return new Map((await Promise.all(ended)).flat());
+  const all = (await Promise.all(ended)).flat();
+  measure(
+    all.map(([, { made }]) => made),
+    turn,
+  );
+  return new Map(all);
+}
+
+function measure(results: readonly Result[], { memory, taskId }: CallsTurn): void {
+  for (const result of results) {
+    if (result.kind === 'told' || result.kind === 'needs-approval') continue;
+    measureCall(memory, `llm:${taskId}:call`, result.record);
+  }
 }
 
 async function makeOne(
@@ -121,10 +135,9 @@ function whatFor(name: string, approval: unknown): string {
 async function replyFor(
   call: ReadCall,
   { made, args, remark }: Ended,
-  { memory, replies, taskId, tools, toolbox }: CallsTurn,
+  { replies, tools, toolbox }: CallsTurn,
 ): Promise<Reply> {
   if (made.kind === 'told') return made.reply;
-  measureCall(memory, `llm:${taskId}:call`, made.record);
   const { server, tool } = made.record;
   const outcome = made.kind === 'own' ? await (await toolbox.find(call.name))!.settle(args!, made) : made;
   const reply = replyOf(outcome, { name: call.name, server, tool }, replies, call.place);

@@ -12,6 +12,7 @@ import type { RemoteTool } from '../../../../connections/tool/remote-tool.ts';
 import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import type { ListedTool, ToolSource } from './callable-tool.ts';
+import type { Purse } from './purse.ts';
 import { remembered } from './remembered.ts';
 import type { Warnings } from './warnings.ts';
 
@@ -98,11 +99,12 @@ export function mcpTools(
     readonly memory: TurnMemory;
     readonly tools: StepTools;
     readonly approvals: ToolApprovals;
+    readonly purse: Purse;
     readonly list: ListMcpTools;
     readonly warnings: Warnings;
   },
 ): ToolSource<McpTool> {
-  const { memory, tools, approvals, list, warnings } = turn;
+  const { memory, tools, approvals, purse, list, warnings } = turn;
   const { agentId, conversationId, userId } = tools.conversation;
   const callFor = { agentId, conversationId, userId };
 
@@ -131,16 +133,17 @@ export function mcpTools(
           .map(({ ref }) => `the server ${formatServerRef(ref)}`),
       };
     },
-    call: ({ definition: server, tool, named }, args, approval) =>
-      tools.mcp.call({
-        ...{ server, tool, arguments: args, driver: 'model', callFor, turn: memory, approval },
-        judge: ({ annotations }) => approvals.judge({ ...named, annotations }),
-        policyVersion: approvals.policyVersion,
-        budget:
-          tools.callBudgetUsd === undefined
-            ? undefined
-            : { limitUsd: tools.callBudgetUsd, spentUsd: memory.counters.spentUsd ?? 0 },
-        signal: tools.signal,
-      }),
+    call(listedTool, args, approval) {
+      const { definition: server, tool, named } = listedTool;
+      return purse.pay(listedTool, server.cost !== undefined, () =>
+        tools.mcp.call({
+          ...{ server, tool, arguments: args, driver: 'model', callFor, turn: memory, approval },
+          judge: ({ annotations }) => approvals.judge({ ...named, annotations }),
+          policyVersion: approvals.policyVersion,
+          budget: purse.budget(),
+          signal: tools.signal,
+        }),
+      );
+    },
   };
 }

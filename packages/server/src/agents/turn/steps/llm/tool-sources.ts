@@ -23,7 +23,7 @@ const CACHED_TEMPLATES = 500;
 const MAX_BACKGROUND = 100;
 
 /** Who makes calls. */
-export type ToolsTurn = Pick<HttpToolsTurn, 'memory' | 'tools' | 'approvals'>;
+export type ToolsTurn = Pick<HttpToolsTurn, 'memory' | 'tools' | 'approvals' | 'purse'>;
 
 /** Where a task of a deployed agent has its tools from. */
 export interface ToolSources {

@@ -1,0 +1,67 @@
+import type { OutboundCall } from '../../../../connections/call/outbound-call.ts';
+import { createQueue } from '../../../../kernel/queue.ts';
+import type { LlmTask } from '../../../document/llm.ts';
+import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import type { ListedTool, Made } from './callable-tool.ts';
+
+/** What the conversation may spend in a turn of a task, and has spent. */
+export interface Purse {
+  /** `undefined` without a limit. What calls of this moment have cost already counts. */
+  budget(): OutboundCall['budget'];
+  /** Is nothing left? */
+  readonly isEmpty: boolean;
+  /**
+   * Makes a call. Those that may cost something are made one after the other where there is a limit, so that no two of them pass on the same
+   * money (attack 54). `isPriced`: whoever makes it knows a cost.
+   */
+  pay(tool: ListedTool, isPriced: boolean, make: () => Promise<Made>): Promise<Made>;
+}
+
+export function createPurse(
+  task: Pick<LlmTask, 'maxBudgetPerConversation' | 'enforceBudget' | 'toolPricing'>,
+  { counters }: Pick<TurnMemory, 'counters'>,
+  { callBudgetUsd }: Pick<StepTools, 'callBudgetUsd'>,
+): Purse {
+  const { maxBudgetPerConversation, enforceBudget, toolPricing } = task;
+  const limitUsd = least(callBudgetUsd, enforceBudget ? maxBudgetPerConversation : undefined);
+  const inTurn = createQueue(1);
+  /** Of calls that are made and not counted yet: `counted` is what the counter said when they were. */
+  let uncounted = 0;
+  let counted = 0;
+
+  function spent(): number {
+    const { spentUsd = 0 } = counters;
+    if (spentUsd !== counted) uncounted = 0;
+    counted = spentUsd;
+    return spentUsd + uncounted;
+  }
+
+  function priced({ name, tool }: ListedTool, made: Made): Made {
+    const { record } = made;
+    if (record.costUsd !== undefined || record.reached === 'no') return made;
+    const own = [name, tool].flatMap(one => (Object.hasOwn(toolPricing, one) ? [toolPricing[one]!] : []))[0];
+    return own === undefined ? made : { ...made, record: { ...record, costUsd: own } };
+  }
+
+  return {
+    budget: () => (limitUsd === undefined ? undefined : { limitUsd, spentUsd: spent() }),
+    get isEmpty() {
+      return limitUsd !== undefined && spent() >= limitUsd;
+    },
+    async pay(tool, isPriced, make) {
+      const pay = async () => {
+        const made = priced(tool, await make());
+        spent();
+        if (typeof made.record.costUsd === 'number') uncounted += made.record.costUsd;
+        return made;
+      };
+      const hasPrice = isPriced || [tool.name, tool.tool].some(name => Object.hasOwn(toolPricing, name));
+      return hasPrice && limitUsd !== undefined ? inTurn(pay) : pay();
+    },
+  };
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const set = limits.filter(limit => limit !== undefined);
+  return set.length === 0 ? undefined : Math.min(...set);
+}
