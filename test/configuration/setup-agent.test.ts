@@ -119,6 +119,7 @@ describe.each(platforms)('setup_agent on $kind', ({ start, lacks }) => {
       ).toEqual(Array(count).fill('Ada'));
     }
 
+    expect(await client.call('lint_agent', { agentId })).toMatchObject({ findings: [] });
     const { conversationId } = await client.call('create_conversation', { agentId });
     const greeting = await client.call('read_conversation', { conversationId: conversationId! });
     expect(JSON.stringify(greeting)).toContain('Hello!');
