@@ -1037,6 +1037,7 @@ export const HELD: readonly RequirementId[] = [
   'A-153',
   'A-154',
   'A-155',
+  'A-156',
   'A-168',
   'A-175',
   'A-187',
@@ -1129,7 +1130,6 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['A-77', 'the kinds; McpException comes with plugins'],
   ['A-82', 'the kinds of the questions of plugins are not built'],
   ['A-147', 'the normaliser; no extraction uses it yet'],
-  ['A-156', 'tools can be governed; no model gets them yet'],
   ['A-159', 'the marks around a text; contexts of plugins are not built'],
   ['A-167', 'the marks around a text; contexts of plugins are not built'],
   ['A-180', 'no server definition names an OAuth client yet'],
@@ -1173,8 +1173,8 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
     'EX-05',
     'the tools of one server, with the warning; no agent gets tools of several servers in one list yet',
   ],
-  ['EX-06', 'the text; no model gets tools yet, and the setting is not built'],
-  ['EX-07', 'bridged resources; no model gets tools yet'],
+  ['EX-06', 'the setting is not built'],
+  ['EX-07', 'bridged resources'],
   ['EX-13', 'calls by rules; no model makes any'],
 ];
 

@@ -60,7 +60,7 @@ export const HOSTILE: Readonly<Record<string, Schema>> = {
     type: 'object',
     properties: Object.fromEntries(many(8_000, index => [String.fromCodePoint(0x4e00 + index), {}])),
   },
-  'forty levels': deep(40),
+  'twenty-five levels': deep(25),
   'a hundred levels': deep(100),
   'a pattern that never ends': {
     type: 'object',
