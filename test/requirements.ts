@@ -1104,9 +1104,11 @@ export const HELD: readonly RequirementId[] = [
   'E-106',
   'EX-01',
   'EX-03',
+  'EX-05',
   'EX-08',
   'EX-11',
   'EX-12',
+  'EX-13',
   'EX-15',
 ];
 
@@ -1169,13 +1171,11 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
     'discover-tools and what the documents have; jsonSchema and duplicate are not built, and the store has our paths besides these two',
   ],
   ['EX-04', 'the breaker; its failure kinds are those of A-82'],
+  ['EX-06', 'the 1024 characters; the setting is not built'],
   [
-    'EX-05',
-    'the tools of one server, with the warning; no agent gets tools of several servers in one list yet',
+    'EX-07',
+    'bridged resources, and descriptions of the servers that documents name; those of registered ones stay as they are (W-18)',
   ],
-  ['EX-06', 'the setting is not built'],
-  ['EX-07', 'bridged resources'],
-  ['EX-13', 'calls by rules; no model makes any'],
 ];
 
 export interface Requirement {

@@ -195,7 +195,9 @@ describe.each(platforms)('setup_agent on $kind', ({ start, lacks }) => {
       '${vault:ours}',
     );
     const later = await setUp(named('Later', { apiKey: '${vault:later}' }));
-    expect(later.resources.vaultWarning).toBe('${vault:later}: there is no secret of that name yet.');
+    expect(later.resources.vaultWarning).toBe(
+      '${vault:later}: there is no secret of that name yet; store it with `npx patchbay secrets set later`.',
+    );
     expect(await refusalOf(named('Thief', { apiKey: '${vault:mine}' }))).toMatchObject({
       errorCode: 'FORBIDDEN',
     });
@@ -223,7 +225,10 @@ describe.each(platforms)('setup_agent on $kind', ({ start, lacks }) => {
         { provider: 'anthropic', baseUrl: '' },
         /^apiKey is missing: Anthropic wants a key\. .*secrets set anthropic/,
       ],
-      [{ baseUrl: '' }, /^baseUrl is missing: where is the server of openai-compatible\?$/],
+      [
+        { baseUrl: '' },
+        /^baseUrl is missing: give the address of the server of openai-compatible, such as http/,
+      ],
       [{ model: ' ' }, /^model is missing/],
     ] as const) {
       const refused = await refusalOf(named('Nobody', args));

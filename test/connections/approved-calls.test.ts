@@ -178,7 +178,7 @@ describe('A call that a model makes', () => {
     expect(marks).toEqual(['agent', 'agent', undefined]);
   });
 
-  it('is refused where it comes too often, in words for a model (E-104)', async () => {
+  it('is refused where it comes too often, in words for a model (E-104, EX-13)', async () => {
     const rig = await rigWith({ annotations: READS });
     for (let n = 0; n < 3; n += 1) await rig.call();
     expect(await rig.call()).toMatchObject({

@@ -241,7 +241,8 @@ describe.each(platforms)('Servers that are registered at $kind', ({ start }) => 
       await one.becomes('wanting', 'unavailable');
       expect(one.health('wanting').problem).toMatchObject({
         kind: 'AUTHENTICATION_FAILED',
-        message: '${vault:wanted} cannot be resolved: there is no secret of that name.',
+        message:
+          '${vault:wanted} cannot be resolved: there is no secret of that name; store it with `npx patchbay secrets set wanted`.',
         retryAt: expect.any(Number),
       });
     });

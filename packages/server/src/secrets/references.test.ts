@@ -76,8 +76,11 @@ describe('references', () => {
   });
 
   it.each([
-    ['${vault:nothing}', 'there is no secret of that name'],
-    ['${vars:nothing}', 'there is no variable of that name'],
+    [
+      '${vault:nothing}',
+      'there is no secret of that name; store it with `npx patchbay secrets set nothing`.',
+    ],
+    ['${vars:nothing}', 'there is no variable of that name; set it with `npx patchbay vars set nothing`.'],
     ['${caller:token}', 'nobody is known here'],
   ])('that cannot be resolved fail and say why: %s', async (text, reason) => {
     await expect(setUp().resolve(text)).rejects.toMatchObject({
@@ -112,8 +115,8 @@ describe('a deployment', () => {
     '${vault:missing} ${vars:absent} ${eddivault:dollars}',
   ];
   const missing = [
-    '${vault:missing}: there is no secret of that name yet.',
-    '${vars:absent}: there is no variable of that name yet.',
+    '${vault:missing}: there is no secret of that name yet; store it with `npx patchbay secrets set missing`.',
+    '${vars:absent}: there is no variable of that name yet; set it with `npx patchbay vars set absent`.',
   ];
 
   it('hears of what is not there', async () => {

@@ -79,13 +79,13 @@ export function createReferences(deps: {
       case 'vars': {
         const text = (await variables.values()).get(reference.name);
         if (text !== undefined) return { text, secret: false };
-        throw unresolved(shown(reference), 'there is no variable of that name');
+        throw unresolved(shown(reference), `there is no variable of that name; ${setIt(reference.name)}`);
       }
       case 'vault': {
         const opened = await vault.open(reference.name, options.agentId);
         if (opened.kind === 'opened') return { text: opened.value, secret: true };
         const reasons = {
-          absent: 'there is no secret of that name',
+          absent: `there is no secret of that name; ${storeIt(reference.name)}`,
           'not-allowed': 'the secret is for other agents',
         };
         throw unresolved(shown(reference), reasons[opened.kind]);
@@ -125,10 +125,10 @@ export function createReferences(deps: {
       const warnings = [
         ...used.secrets
           .filter(name => !grants.has(name))
-          .map(name => `\${vault:${name}}: there is no secret of that name yet.`),
+          .map(name => `\${vault:${name}}: there is no secret of that name yet; ${storeIt(name)}.`),
         ...used.variables
           .filter(name => !known.has(name))
-          .map(name => `\${vars:${name}}: there is no variable of that name yet.`),
+          .map(name => `\${vars:${name}}: there is no variable of that name yet; ${setIt(name)}.`),
       ];
       const ungranted = [...grants]
         .filter(([, allowedAgents]) => !agentMayUseSecret(agentId, { allowedAgents }))
@@ -182,6 +182,14 @@ function referencesIn(values: readonly unknown[]): {
 
 function shown(reference: Reference & { readonly kind: 'vault' | 'vars' | 'caller' }): string {
   return `\${${reference.kind}:${reference.kind === 'caller' ? reference.what : reference.name}}`;
+}
+
+function storeIt(secret: string): string {
+  return `store it with \`npx patchbay secrets set ${secret}\``;
+}
+
+function setIt(variable: string): string {
+  return `set it with \`npx patchbay vars set ${variable}\``;
 }
 
 function unresolved(what: string, why: string): PlatformError {

@@ -3,6 +3,7 @@ import { approvalFields } from '../approval/approval-fields.ts';
 import { PROVIDERS, readProvider } from '../model/providers.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
+import { sayWhere, sayWhich } from './model-choice.ts';
 import { listenedActions } from './property.ts';
 import { referenceTo } from './references.ts';
 import { readServerName } from './registered-server.ts';
@@ -180,11 +181,11 @@ export const llmDocument = {
         if (needsKey && !apiKey && !baseUrl)
           issue(['parameters', 'apiKey'], `is missing: ${title} wants a key, such as \${vault:${type}}`);
         if (usual.baseUrl === undefined && !baseUrl)
-          issue(['parameters', 'baseUrl'], `is missing: where is the server of ${type}?`);
+          issue(['parameters', 'baseUrl'], `is missing: ${sayWhere(type)}`);
         if (type === 'gemini' && model && !MODEL_IN_ADDRESS.test(model))
           issue(['parameters', 'model'], 'must be the name of a model, such as gemini-3.5-flash');
         if (usual.defaultModel === undefined && !model)
-          issue(['parameters', 'model'], `is missing: which model of ${type}?`);
+          issue(['parameters', 'model'], `is missing: ${sayWhich(type)}`);
       }
     }),
   }),

@@ -40,13 +40,23 @@ export function chooseModel({ provider: named, model, apiKey, baseUrl }: ModelCh
     );
   }
   if (usual.baseUrl === undefined && !baseUrl?.trim()) {
-    throw new PlatformError('invalid', `baseUrl is missing: where is the server of ${provider}?`);
+    throw new PlatformError('invalid', `baseUrl is missing: ${sayWhere(provider)}.`);
   }
   const chosen = model?.trim() || usual.defaultModel;
   if (chosen === undefined) {
-    throw new PlatformError('invalid', `model is missing: which model of ${title}?`);
+    throw new PlatformError('invalid', `model is missing: ${sayWhich(provider)}.`);
   }
   return { provider, model: chosen };
+}
+
+/** What to do about an address that nobody knows. */
+export function sayWhere(provider: ProviderName): string {
+  return `give the address of the server of ${provider}, such as http://127.0.0.1:8000/v1`;
+}
+
+/** What to do about a model that has no usual one in its place. */
+export function sayWhich(provider: ProviderName): string {
+  return `name a model that the server of ${provider} has`;
 }
 
 /** What somebody has to say who wants a model, besides its name. */
@@ -62,9 +72,9 @@ export function needsOf(named: string): ModelNeeds {
   const { provider: text, model } = splitModel(named);
   const read = readProvider(text);
   if (!read.ok) throw new PlatformError('invalid', read.refusal.message);
-  const { title, needsKey, baseUrl, defaultModel }: Provider = PROVIDERS[read.value];
+  const { needsKey, baseUrl, defaultModel }: Provider = PROVIDERS[read.value];
   if (model === undefined && defaultModel === undefined) {
-    throw new PlatformError('invalid', `Which model of ${title}? Write it as ${read.value}:model.`);
+    throw new PlatformError('invalid', `Which model of ${read.value}? Write it as ${read.value}:model.`);
   }
   return { provider: read.value, key: needsKey, address: baseUrl };
 }

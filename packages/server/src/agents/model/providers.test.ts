@@ -11,8 +11,9 @@ describe('readProvider', () => {
     'refuses %j with the list of those it knows',
     name => {
       const read = readProvider(name);
-      expect(read.ok ? '' : read.refusal.message).toContain(JSON.stringify(name));
-      expect(read.ok ? '' : read.refusal.message).toContain(Object.keys(PROVIDERS).join(', '));
+      expect(read.ok ? '' : read.refusal.message).toBe(
+        `There is no provider ${JSON.stringify(name)}. Known are ${Object.keys(PROVIDERS).join(', ')}.`,
+      );
     },
   );
   it('says which one is probably meant', () => {

@@ -131,7 +131,7 @@ export function readProvider(
   const shown = JSON.stringify(name.slice(0, 100));
   return refused({
     reason: 'unknown_provider',
-    message: `There is no provider ${shown}${meant ? `; did you mean "${meant}"?` : ''} Known are ${known.join(', ')}.`,
+    message: `There is no provider ${shown}${meant ? `; did you mean "${meant}"?` : '.'} Known are ${known.join(', ')}.`,
   });
 }
 
