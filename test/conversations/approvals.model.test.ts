@@ -109,7 +109,7 @@ function worldOf({ rounds, silences }: Sequence) {
       if (tool === 'pay' && !approval) {
         return {
           ...{ kind: 'needs-approval', binding, arguments: args, inputSchema: SCHEMA },
-          ...{ reason: 'it pays', serverAsks: true },
+          ...{ reason: 'it pays', serverAsks: false },
           record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0 },
         };
       }
@@ -235,6 +235,7 @@ describe.each(engines)('approvals of calls of a model, in any order of what happ
             node,
             shown,
             pauseId: pause?.id,
+            policy: pause?.timeoutPolicy,
             decisions,
           });
           if (pause && verdicts) allowed.push(...verdicts);
@@ -272,6 +273,7 @@ describe.each(engines)('approvals of calls of a model, in any order of what happ
             node: number;
             shown: readonly ShownCall[];
             pauseId: string | undefined;
+            policy: string | undefined;
             decisions: ReadonlySet<string>;
           },
         ): Promise<readonly string[] | undefined> {
@@ -301,7 +303,7 @@ describe.each(engines)('approvals of calls of a model, in any order of what happ
             }
             case 'expire': {
               if (turn.pauseId) await pauses.expire(turn.pauseId);
-              return chosen.policy === 'AUTO_APPROVE' ? all : undefined;
+              return turn.policy === 'AUTO_APPROVE' ? all : undefined;
             }
             case 'cancel':
               await pauses

@@ -57,7 +57,11 @@ function world(script: readonly (readonly AnswerPart[])[]) {
     },
   );
   const view = createViews()(definition, { tools: TOOLS, mirrorsArguments: false, accepted: undefined });
-  const behaviour: { inCall?: (call: OutboundCall) => Promise<void> } = {};
+  const behaviour: {
+    inCall?: (call: OutboundCall) => Promise<void>;
+    /** Before it comes back that a person is needed. */
+    inCheck?: (call: OutboundCall) => Promise<void>;
+  } = {};
   const mcp: McpTools = {
     offered: async () => view,
     registered: ({ name }) => (name === 'files' ? definition : undefined),
@@ -66,6 +70,7 @@ function world(script: readonly (readonly AnswerPart[])[]) {
       const { tool, arguments: args, approval } = outbound;
       const record = { server: 'default/files', tool, durationMs: 0, costUsd: 0.25 } as const;
       if (tool === 'remove' && !approval) {
+        await behaviour.inCheck?.(outbound);
         return {
           ...{ kind: 'needs-approval', binding: BINDING, arguments: args, inputSchema: NAMED },
           ...{ reason: 'it may change something', serverAsks: true },
@@ -204,6 +209,41 @@ describe.each(engines)('an agent with a model on %s', engine => {
       expect.stringContaining('a person said no: keep it'),
     ]);
     expect((await lastOf(conversationId)).texts).toEqual(['Then not.']);
+  });
+
+  it('is over when it was cancelled at the moment it began to wait, and nobody is asked (attack 52)', async () => {
+    const { deps, sent, behaviour } = world([[text('Hi.')], [call('remove', 'a')], [text('Never said.')]]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'Hello.');
+    // The news of it does not arrive here, as between nodes it may not.
+    behaviour.inCheck = () => rig.pauses.cancel({ principal: ann, decidedBy: ann.id }, conversationId);
+    const error = await errorOf(say(turns, { agentId: 'helper', conversationId, input: 'Remove a.' }));
+    expect(error.kind).toBe('cancelled');
+    expect(await rig.pauses.list(ann, 10)).toEqual([]);
+    expect((await rig.pauses.status(ann, conversationId)).state).toBe('ERROR');
+    await turns.continueTurn(conversationId);
+    expect(sent).toEqual([]);
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
+  it('leaves what it had done in the audit trail when its wait is cancelled, and nothing of the rest is done', async () => {
+    const { deps, sent } = world([[call('read', 'a'), call('remove', 'a')], [text('Never said.')]]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'Remove a.');
+    await rig.pauses.cancel({ principal: ann, decidedBy: ann.id }, conversationId);
+    await turns.continueTurn(conversationId);
+    expect(sent.map(({ tool }) => tool)).toEqual(['read']);
+    const entries = await rig.auditEntries(conversationId);
+    expect(entries.find(({ taskId }) => taskId === 'hitl.approval')).toMatchObject({
+      output: {
+        verdict: 'CANCELLED',
+        calls: [{ toolName: 'files__remove', verdict: 'CANCELLED' }],
+        made: [
+          { what: 'the tool "files__read"', record: { tool: 'read', outcome: 'answered', costUsd: 0.25 } },
+        ],
+      },
+    });
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
   });
 
   it('keeps what was decided when the same turn waits once more', async () => {

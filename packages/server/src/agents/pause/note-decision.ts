@@ -1,6 +1,8 @@
+import type { CallRecord } from '../../connections/call/outcome.ts';
 import type { Audit } from '../../records/audit/audit.ts';
 import type { Db } from '../../store/store.ts';
 import { findConversation } from '../../store/tables/conversations.ts';
+import { listEffects } from '../../store/tables/effects.ts';
 import type { Decision, Pause, PauseState } from '../../store/tables/pauses.ts';
 import { callsIn, type ToolCallsAnswer } from './tool-calls.ts';
 
@@ -32,6 +34,7 @@ export async function noteDecision(
         automated: state === 'expired',
         ...(note !== undefined && { note }),
         ...callsOf(pause, decision),
+        ...(verdict === undefined && (await madeBefore(db, pause))),
       },
       actions: [],
       createdAt: decidedAt,
@@ -51,4 +54,16 @@ function callsOf(pause: Pause, { verdict, note, answer }: Decision): object {
     };
   });
   return calls.length > 0 ? { calls } : {};
+}
+
+/** What the step that waited had done by then: it does not come to its end, so no entry of its own says it. */
+async function madeBefore(db: Db, { kind, conversationId }: Pause): Promise<object> {
+  if (kind !== 'TOOL_CALL') return {};
+  const made = (await listEffects(db, conversationId)).flatMap(({ what, outcome }) => {
+    if (what === '') return [];
+    const { record } = (outcome?.value ?? {}) as { readonly record?: Pick<CallRecord, 'outcome'> };
+    if (record?.outcome === 'needs_approval') return [];
+    return [{ what, ...(outcome ? record && { record } : { outcome: 'OUTCOME_UNKNOWN' }) }];
+  });
+  return made.length > 0 ? { made } : {};
 }

@@ -3,6 +3,7 @@ import { type LlmTask, llmDocument } from '../../document/llm.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { listensTo } from './listens-to.ts';
+import { nothingAsked } from './llm/approve-calls.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
 import { converse } from './llm/converse.ts';
 import { createPurse } from './llm/purse.ts';
@@ -43,12 +44,13 @@ export const llmStep: StepType = {
     };
 
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
+      const asked = nothingAsked();
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
         const approvals = tools.approvals.forTask(task);
         const purse = createPurse(task, memory, tools);
         await converse({
-          ...{ model: modelOf(task, tools), memory, tools, templates, approvals, purse },
+          ...{ model: modelOf(task, tools), memory, tools, templates, approvals, purse, asked },
           toolbox: sources.toolboxFor(task, { memory, tools, approvals, purse }),
         });
       }

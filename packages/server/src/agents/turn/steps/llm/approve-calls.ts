@@ -39,17 +39,26 @@ export type Approved =
     }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
-/** What the pauses of a turn share. */
+/** What the tasks of a step have asked about in a turn. */
+export interface AskedBefore {
+  /** Calls that were refused, by name and arguments: nobody is asked about them again (field-reports 2.23). */
+  readonly refused: Map<string, Reply>;
+  /** How often the turn has waited for a person. */
+  waits: number;
+  /** How often nobody came, and the clock approved. */
+  autoApprovals: number;
+}
+
+export function nothingAsked(): AskedBefore {
+  return { refused: new Map(), waits: 0, autoApprovals: 0 };
+}
+
+/** What the pauses of a task share. */
 export interface AskingTurn {
   readonly tools: Pick<StepTools, 'ask'>;
   readonly toolbox: Toolbox;
   readonly approvals: ToolApprovals;
-  /** Calls that were refused in this turn, by name and arguments: nobody is asked about them again (field-reports 2.23). */
-  readonly refused: Map<string, Reply>;
-  /** How often this turn has waited for a person. */
-  waits: number;
-  /** How often nobody came, and the clock approved. */
-  autoApprovals: number;
+  readonly asked: AskedBefore;
 }
 
 /** How long what a person has approved may be sent. */
@@ -66,14 +75,14 @@ export async function askAbout(
   const become = new Map<string, Approved>();
   const asked: GatedCall[] = [];
   for (const call of gated) {
-    const reply = turn.refused.get(keyOf(call)) ?? whyNotAsked(call, asked.length);
+    const reply = turn.asked.refused.get(keyOf(call)) ?? whyNotAsked(call, asked.length);
     if (reply) become.set(call.callId, { kind: 'refused', reply });
     else asked.push(call);
   }
   if (asked.length === 0) return become;
-  turn.waits += 1;
+  turn.asked.waits += 1;
   const { maxPausesPerTurn } = turn.approvals;
-  if (turn.waits > maxPausesPerTurn) {
+  if (turn.asked.waits > maxPausesPerTurn) {
     const reply = failure(
       'hitl_pause_cap',
       `a person was asked ${maxPausesPerTurn} times in this turn already; nothing was called. Answer with what you know.`,
@@ -85,7 +94,7 @@ export async function askAbout(
     asked.map(({ callId, name, outcome: { binding } }) => ({ callId, toolName: name, binding })),
   );
   const decision = await turn.tools.ask(about, () => questionAbout(asked, turn));
-  if (decision.decidedBy === BY_TIMEOUT && decision.verdict === 'APPROVED') turn.autoApprovals += 1;
+  if (decision.decidedBy === BY_TIMEOUT && decision.verdict === 'APPROVED') turn.asked.autoApprovals += 1;
   for (const call of asked) become.set(call.callId, becomes(call, decision, turn));
   return become;
 }
@@ -113,7 +122,7 @@ function whyNotAsked({ outcome }: GatedCall, before: number): Reply | undefined 
 
 async function questionAbout(
   asked: readonly GatedCall[],
-  { toolbox, approvals, autoApprovals }: AskingTurn,
+  { toolbox, approvals, asked: before }: AskingTurn,
 ): Promise<PauseRequest> {
   const calls = await Promise.all(
     asked.map(async ({ callId, name, outcome }) => {
@@ -135,7 +144,7 @@ async function questionAbout(
   );
   const terms = approvals.pauseTermsFor(
     calls.map(({ asked }) => asked),
-    autoApprovals,
+    before.autoApprovals,
   );
   const { timeoutPolicy, approvalTimeout } = terms;
   const pause = toolCallsPause(
@@ -147,7 +156,7 @@ async function questionAbout(
   return { kind: 'TOOL_CALL', timeoutPolicy, approvalTimeout, reason, ...pause };
 }
 
-function becomes(call: GatedCall, decision: Decision, { refused }: AskingTurn): Approved {
+function becomes(call: GatedCall, decision: Decision, { asked: { refused } }: AskingTurn): Approved {
   const { callId, outcome } = call;
   const { toolDecisions = {} } = (decision.answer ?? {}) as ToolCallsAnswer;
   const own = Object.hasOwn(toolDecisions, callId) ? toolDecisions[callId] : undefined;

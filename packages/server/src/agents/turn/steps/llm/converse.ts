@@ -8,6 +8,7 @@ import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { spend } from '../measure-call.ts';
 import type { TemplateCache } from '../template.ts';
 import { readAnswerObject } from './answer-object.ts';
+import type { AskedBefore } from './approve-calls.ts';
 import { askModel, modelName, type TaskModel } from './ask-model.ts';
 import type { Toolbox } from './callable-tool.ts';
 import { keepWithin } from './keep-within.ts';
@@ -24,6 +25,8 @@ export interface TaskTurn {
   readonly toolbox: Toolbox;
   readonly approvals: ToolApprovals;
   readonly purse: Purse;
+  /** Shared by the tasks of the step. */
+  readonly asked: AskedBefore;
 }
 
 /**
@@ -33,15 +36,13 @@ export interface TaskTurn {
  * Throws a `PlatformError` when the model cannot be asked.
  */
 export async function converse(turn: TaskTurn): Promise<void> {
-  const { model, memory, tools, templates, toolbox, approvals } = turn;
+  const { model, memory, tools, templates, toolbox, approvals, asked } = turn;
   const { task } = model;
   const opening = await tools.recorded(() => openingOf(task, memory, tools, templates));
   const calls: CallsTurn = {
     ...{ memory, tools, toolbox, taskId: task.id, approvals },
     replies: { limits: task.toolResponseLimits, mark: opening.mark },
-    refused: new Map(),
-    waits: 0,
-    autoApprovals: 0,
+    asked,
   };
   const exchanges: ModelMessage[] = [];
   refuseOverspent(turn.purse);
