@@ -140,6 +140,8 @@ const task = z.strictObject({
     .max(MAX_TURNS)
     .default(10)
     .transform(turns => (turns === -1 ? MAX_TURNS : turns)),
+  /** About so many tokens it is told at first, earlier turns included, of which the oldest go first; -1 is no limit. */
+  maxContextTokens: z.int().min(-1).max(10_000_000).default(-1),
   retry: retry.default(() => retry.parse({})),
   /** Seconds without a piece of the answer after which a request is given up. */
   streamingTimeoutSeconds: z.int().min(1).max(3_600).default(120),

@@ -1,5 +1,6 @@
 import { randomBase32 } from '../../../../kernel/ids.ts';
 import type { LlmTask } from '../../../document/llm.ts';
+import { estimateTokens } from '../../../model/messages.ts';
 import type { ModelMessage } from '../../../model/model.ts';
 import type { PastStep, StepTools, TurnMemory } from '../../../step/step.ts';
 import { inSlices } from '../in-slices.ts';
@@ -30,22 +31,37 @@ export async function openingOf(
     return inSlices(templates.render(text, data, turn), tools.budget);
   };
   const said = parameters.prompt === undefined ? (memory.input ?? '') : await fill(parameters.prompt);
-  return {
-    system: (await fill(parameters.systemMessage)) + objectInstruction(task),
-    messages: [...historyOf(memory.past.slice(0, conversationHistoryLimit)), { role: 'user', text: said }],
-    mark: randomBase32(26),
-  };
+  const system = (await fill(parameters.systemMessage)) + objectInstruction(task);
+  const now: ModelMessage = { role: 'user', text: said };
+  const past = memory.past.slice(0, conversationHistoryLimit).map(messagesOf);
+  const before = latestWithin(past, tokensLeft(task, [{ role: 'user', text: system }, now]));
+  return { system, messages: [...before.toReversed().flat(), now], mark: randomBase32(26) };
 }
 
-/** Turns before, the first one first. What tools were asked then is not told again. */
-function historyOf(past: readonly PastStep[]): readonly ModelMessage[] {
-  return past.toReversed().flatMap(({ input, output }): ModelMessage[] => {
-    const said = output
-      .flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []))
-      .join('\n');
-    return [
-      ...(input === undefined || input === '' ? [] : [{ role: 'user', text: input } as const]),
-      ...(said === '' ? [] : [{ role: 'assistant', parts: [{ type: 'text', text: said }] } as const]),
-    ];
+/** What was said in a turn. What tools were asked then is not told again. */
+function messagesOf({ input, output }: PastStep): readonly ModelMessage[] {
+  const said = output
+    .flatMap(({ text }) => (typeof text === 'string' && text !== '' ? [text] : []))
+    .join('\n');
+  return [
+    ...(input === undefined || input === '' ? [] : [{ role: 'user', text: input } as const]),
+    ...(said === '' ? [] : [{ role: 'assistant', parts: [{ type: 'text', text: said }] } as const]),
+  ];
+}
+
+function tokensLeft({ maxContextTokens }: LlmTask, taken: readonly ModelMessage[]): number {
+  return maxContextTokens < 0 ? Number.POSITIVE_INFINITY : maxContextTokens - estimateTokens(taken);
+}
+
+/** Of turns, the latest first, those that there is room for: none behind one that there is none for. */
+function latestWithin(
+  turns: readonly (readonly ModelMessage[])[],
+  maxTokens: number,
+): readonly (readonly ModelMessage[])[] {
+  let left = maxTokens;
+  const over = turns.findIndex(turn => {
+    left -= estimateTokens(turn);
+    return left < 0;
   });
+  return over < 0 ? turns : turns.slice(0, over);
 }
