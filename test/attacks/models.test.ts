@@ -144,4 +144,30 @@ describe('An agent with a model', () => {
     const places = { asked: requests.map(({ body }) => body), received, answer };
     expect(placesWith(canary, { ...places, log: rig.platform.logLines() })).toEqual([]);
   });
+
+  it('spends no more than it may, however much is called at once (attack 54)', async () => {
+    await rig.register('shop', { url: server.url, gated: false, cost: { usd: 0.5 } });
+    const talk = await rig.agent({ mcpServers: ['shop'] }, { budget: { usdPerConversation: 1 } });
+    const marks = Array.from({ length: 64 }, newMark);
+    const sent = () => marks.filter(mark => server.executions(mark) > 0).length;
+    const { told, response } = await talk.say({ calls: marks.map(mark => buy(mark)) }, { text: 'Enough.' });
+    expect(sent()).toBe(2);
+    expect(told.filter(({ text }) => text.startsWith('BUDGET_EXCEEDED'))).toHaveLength(62);
+    expect(response).toBe('Enough.');
+    await expect(talk.say({ calls: [buy(newMark())] })).rejects.toThrow('has spent 1 of the 1');
+  });
+
+  it('spends no more than it may when many calls were approved at once (attack 54)', async () => {
+    await rig.register('shop', { url: server.url, gated: true, cost: { usd: 0.5 } });
+    const talk = await rig.agent({ mcpServers: ['shop'] }, { budget: { usdPerConversation: 1 } });
+    const marks = Array.from({ length: 20 }, newMark);
+    const sent = () => marks.filter(mark => server.executions(mark) > 0).length;
+    await talk.say({ calls: marks.map(mark => buy(mark)) }, { text: 'Enough.' });
+    expect(sent()).toBe(0);
+    const { conversationId } = talk;
+    await rig.client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
+    const state = async () => (await rig.client.call('get_approval_status', { conversationId })).state;
+    await expect.poll(state).toBe('READY');
+    expect(sent()).toBe(2);
+  });
 });

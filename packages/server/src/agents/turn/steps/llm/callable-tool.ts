@@ -25,6 +25,8 @@ export interface ListedTool extends OfferedTool {
   readonly tool: string;
   /** As the agent's policies see it. */
   readonly named: NamedTool;
+  /** What is known of a call of it whose node went down: what that costs, it costs. */
+  readonly lost?: CallRecord;
 }
 
 /** What a call came to, as the journal keeps it: plain JSON. */

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../../../connections/call/outcome.ts';
 import { readArguments } from '../../../model/messages.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
@@ -23,7 +24,7 @@ interface ReadCall extends ModelCall {
   readonly place: string;
 }
 
-type Told = { readonly kind: 'told'; readonly reply: Reply };
+type Told = { readonly kind: 'told'; readonly reply: Reply; readonly record?: CallRecord | undefined };
 type Result = Made | Told;
 type Asked = GatedCall['outcome'];
 
@@ -91,7 +92,7 @@ async function makeApproved(
 
 function measure(results: readonly Result[], { memory, taskId }: CallsTurn): void {
   for (const result of results) {
-    if (result.kind === 'told' || result.kind === 'needs-approval') continue;
+    if (result.kind === 'needs-approval' || !result.record) continue;
     measureCall(memory, `llm:${taskId}:call`, result.record);
   }
 }
@@ -121,6 +122,7 @@ async function makeOne(
   if (effect.kind === 'done') return effect.value;
   return {
     kind: 'told',
+    record: (await toolbox.find(name))?.lost,
     reply: failure(
       'OUTCOME_UNKNOWN',
       'it was cut off while it was under way, so it may have been carried out or not. It is not called again by itself: find out, or ask the person, before you repeat it.',
@@ -141,9 +143,12 @@ async function replyFor(
   const { server, tool } = made.record;
   const outcome = made.kind === 'own' ? await (await toolbox.find(call.name))!.settle(args!, made) : made;
   const reply = replyOf(outcome, { name: call.name, server, tool }, replies, call.place);
-  tools.budget.work(reply.text.length / CHARACTERS_A_STEP);
+  const kept = outcome.kind === 'answered' ? outcome.result.text.length : 0;
+  tools.budget.work(reply.text.length / CHARACTERS_A_STEP + kept / KEPT_A_STEP);
   return remark === undefined ? reply : { ...reply, text: `${remark}\n${reply.text}` };
 }
 
-/** What keeping an answer costs. */
+/** What it costs that a model reads an answer. */
 const CHARACTERS_A_STEP = 10;
+/** What it costs that the journal keeps one, however little of it the model is told. */
+const KEPT_A_STEP = 100;

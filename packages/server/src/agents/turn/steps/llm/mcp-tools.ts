@@ -1,3 +1,4 @@
+import { unknownCall } from '../../../../connections/call/outcome.ts';
 import { bridgeToolsOf } from '../../../../connections/call/resource-bridge.ts';
 import {
   formatServerRef,
@@ -89,6 +90,7 @@ function listed(name: string, definition: ServerDefinition, remote: RemoteTool):
     server: formatServerRef(definition.ref),
     tool: remote.name,
     named: { source: 'mcp', exposedName: name, name: remote.name },
+    lost: unknownCall(definition, remote.name),
   };
 }
 
