@@ -36,8 +36,11 @@ Every server runs in a process of its own. All start first and are warmed up. Th
 them in a rotated order, over one connection first, then over ${TOGETHER}, so that a machine that gets slower does so for
 everybody; the table shows medians of the rounds. Calls are of echo size over plain HTTP with keep-alive, ids differ
 between connections, and every answer is checked. CPU per call is that of the server's whole process tree at ${TOGETHER}
-connections, its PostgreSQL server and the programs it started included, the MCP server that calls go on to not, read from /proc (Linux only). Ratios inside one run are worth reading,
-figures of different runs are not: machines drift. Let nothing else run beside it.
+connections, its PostgreSQL server and the programs it started included, the MCP server that calls go on to not, read from
+/proc (Linux only). A turn with a model is durable here and kept nowhere by the loops beside it; all of them ask the same
+model, which answers without latency in a process that is not counted, and call the same MCP server. What a model step and
+a tool call take is worked out from the differences between turns with 0, 1 and 5 calls. Ratios inside one run are worth
+reading, figures of different runs are not: machines drift. Let nothing else run beside it.
 `;
 
 /** What has no throughput: groups by these names. */
