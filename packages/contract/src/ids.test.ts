@@ -14,6 +14,8 @@ describe('a reference to a document', () => {
     ['eddi://ai.labs.package/packagestore/packages/', 'workflow'],
     ['eddi://ai.labs.rules/rulestore/rulesets/', 'rules'],
     ['eddi://ai.labs.behavior/behaviorstore/behaviorsets/', 'rules'],
+    ['eddi://ai.labs.llm/llmstore/llms/', 'llm'],
+    ['eddi://ai.labs.langchain/langchainstore/langchains/', 'llm'],
     ['eddi://ai.labs.output/outputstore/outputsets/', 'output'],
     ['eddi://ai.labs.dictionary/dictionarystore/dictionaries/', 'dictionary'],
     ['eddi://ai.labs.regulardictionary/regulardictionarystore/regulardictionaries/', 'dictionary'],

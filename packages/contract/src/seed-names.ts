@@ -25,7 +25,11 @@ export const SEED_NAMES: Readonly<Record<string, SeedNames>> = {
     stores: ['ai.labs.apicalls/apicallstore/apicalls', 'ai.labs.httpcalls/httpcallsstore/httpcalls'],
   },
   mcpcalls: { slug: 'mcpcalls', steps: ['mcpcalls'], stores: ['ai.labs.mcpcalls/mcpcallsstore/mcpcalls'] },
-  llm: { slug: 'langchain', steps: ['llm', 'langchain'], stores: ['ai.labs.llm/llmstore/llms'] },
+  llm: {
+    slug: 'langchain',
+    steps: ['llm', 'langchain'],
+    stores: ['ai.labs.llm/llmstore/llms', 'ai.labs.langchain/langchainstore/langchains'],
+  },
   output: { slug: 'output', steps: ['output'], stores: ['ai.labs.output/outputstore/outputsets'] },
   property: {
     slug: 'propertysetter',
