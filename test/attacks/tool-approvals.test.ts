@@ -181,6 +181,13 @@ describe.each(platforms)('an approval of calls of a model at $kind', ({ start })
     expect((await world.said(conversationId)).state).toBe('READY');
     expect(sent()).toEqual([{ mark, name: 'was shown' }]);
     await world.deploy(AGENT);
+    await world.deploy('leaving');
+    const leaving = await world.wait('leaving', [[pay({ name: 'left' })]]);
+    const left = { agentId: 'leaving', version: 1, environment: 'production' } as const;
+    expect(await world.client.call('undeploy_agent', left)).toMatchObject({ action: 'undeployed' });
+    await world.decide(leaving, {});
+    expect((await world.said(leaving)).state).toBe('READY');
+    expect(sent().at(-1)).toEqual({ mark, name: 'left' });
     await world.deploy('deleted');
     const lost = await world.wait('deleted', [[pay({ name: 'deleted' })]]);
     await world.client.call('delete_agent', {
@@ -191,7 +198,7 @@ describe.each(platforms)('an approval of calls of a model at $kind', ({ start })
     });
     await world.decide(lost, {});
     expect((await world.said(lost)).state).toBe('ERROR');
-    expect(sent()).toHaveLength(1);
+    expect(sent()).toHaveLength(2);
   });
 
   it('attack 52: counts once, and not for another pause, after a cancellation or from a stranger', async () => {
@@ -416,6 +423,15 @@ describe.each(platforms)('an approval of calls of a model at $kind', ({ start })
     await expect.poll(() => io.out()).toContain('call 0.1');
     io.stdin.write('\r');
     await expect.poll(() => io.out(), { timeout: 20_000 }).toContain('a person said no');
+    // Somebody else may be quicker.
+    io.stdin.write(`do ${JSON.stringify([[pay({ name: 'late' })]])}\r`);
+    await expect.poll(() => io.out().split('call 0.0: ').length, { timeout: 20_000 }).toBe(3);
+    const { approvals } = await world.client.call('list_pending_approvals', {});
+    const latest = approvals.findLast(({ agentId }) => agentId === AGENT)!;
+    await world.decide(latest.conversationId, { verdict: 'REJECTED', note: 'decided elsewhere' });
+    io.stdin.write('y\r');
+    await expect.poll(() => io.err(), { timeout: 20_000 }).toContain('It was decided elsewhere meanwhile.');
+    await expect.poll(() => io.out(), { timeout: 20_000 }).toContain('a person said no: decided elsewhere');
     io.stdin.write('\u0004');
     expect(await ended).toBe(0);
     expect(sent()).toEqual([{ mark, name: 'one' }]);

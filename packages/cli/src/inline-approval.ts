@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@patchbay/contract/client';
+import { type Client, ClientError } from '@patchbay/contract/client';
 import type { ConversationSnapshot } from '@patchbay/contract/operations/conversation';
 import type { Io } from './io.ts';
 import { pendingCallText } from './pending-calls.ts';
@@ -34,12 +34,16 @@ export async function decideInline(
     if (!/^y(?:es)?$/i.test(said.trim())) refused.push(call.callId);
   }
   const isAllRefused = refused.length === calls.length;
-  await client.call('resume_conversation', {
+  const decision = {
     ...{ conversationId, pauseId, verdict: isAllRefused ? 'REJECTED' : 'APPROVED' },
     ...(!isAllRefused &&
       refused.length > 0 && {
         toolDecisions: Object.fromEntries(refused.map(callId => [callId, { verdict: 'REJECTED' }])),
       }),
+  };
+  await client.call('resume_conversation', decision).catch(thrown => {
+    if (!(thrown instanceof ClientError) || thrown.status !== 409) throw thrown;
+    writeLine(io.stderr, 'It was decided elsewhere meanwhile.');
   });
   return settled(client, conversationId, signal);
 }
