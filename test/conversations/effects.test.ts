@@ -5,7 +5,11 @@ import type { StepTools, TurnMemory } from '../../packages/server/src/agents/ste
 import { toRefusalError } from '../../packages/server/src/agents/turn/refusal.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import { endActiveConversations } from '../../packages/server/src/store/tables/conversations.ts';
-import { beginToAct } from '../../packages/server/src/store/tables/turn-checkpoints.ts';
+import {
+  beginToAct,
+  isTurnCancelled,
+  putCheckpoint,
+} from '../../packages/server/src/store/tables/turn-checkpoints.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {
   ann,
@@ -396,6 +400,15 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     await expect(say(rig.turns, { conversationId, input: 'hours' })).rejects.toThrow();
     expect(world.count).toBe(1);
     expect((await read(conversationId)).conversationState).toBe('ERROR');
+  });
+
+  it('stays cancelled, whatever a turn that has not heard of it writes down next', async () => {
+    const { conversationId } = await say(rig.turns, {});
+    const id = await cutOff({ conversationId });
+    await rig.pauses.cancel({ principal: ann, decidedBy: 'ann' }, id);
+    // As a unit does that had looked before.
+    await rig.store.commit(db => putCheckpoint(db, id, '{}'));
+    expect(await isTurnCancelled(rig.store.db, id)).toBe(true);
   });
 
   it('that takes every node down with it is ended after some times, and the conversation takes the next message', async () => {

@@ -188,6 +188,8 @@ export interface StepTools {
    * that and for nothing else. Only for a step that `acts`.
    */
   ask(about: string, question: () => Promise<PauseRequest>): Promise<Decision>;
+  /** What people have decided in this turn when the steps before this one asked, the first one first. */
+  decisions(): readonly Decision[];
   /** One request to a language model. */
   readonly model: CallModel;
   /** Gives whoever listens a piece of a bubble that is being written; `index` is 0 for the first bubble of the answer. */

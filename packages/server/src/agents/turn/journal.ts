@@ -1,3 +1,4 @@
+import { storable } from '../../connections/tool/json-value.ts';
 import { Fault } from '../../kernel/errors.ts';
 import type { Db, Store } from '../../store/store.ts';
 import type { ConversationLease } from '../../store/tables/conversations.ts';
@@ -26,6 +27,8 @@ export interface Journal {
   recorded<T>(run: () => Promise<T>): Promise<T>;
   /** See `StepTools.ask`. */
   ask(about: string, question: () => Promise<PauseRequest>): Promise<Decision>;
+  /** See `StepTools.decisions`. */
+  decisions(): readonly Decision[];
   /** Writes down what was found out and is not written yet, in the unit that stores a turn that waits. */
   writeRecorded(db: Db): Promise<void>;
   /** What people have decided in this turn so far. */
@@ -78,7 +81,10 @@ export function createJournal(deps: {
 }): Journal {
   const { store, lease, signal, earlier, answers } = deps;
   const known = new Map(earlier.map(effect => [keyOf(effect), effect]));
-  const unfinished = new Set(earlier.flatMap(({ outcome, what }) => (outcome ? [] : [what])));
+  /** By place: several at once may be called the same. */
+  const unfinished = new Map(
+    earlier.flatMap(effect => (effect.outcome ? [] : [[keyOf(effect), effect.what] as const])),
+  );
   let hasActed = earlier.length > 0;
   let task: Omit<EffectPlace, 'number'> = { stepIndex: 0, taskIndex: 0 };
   let next = 0;
@@ -92,12 +98,13 @@ export function createJournal(deps: {
   let isEnding = false;
 
   async function writeIntent(place: EffectPlace, what: string): Promise<void> {
-    const text = checkpoint;
     // Before it is known: whoever ends the turn meanwhile must not take it for one that has done nothing.
     hasActed = true;
+    const text = checkpoint;
     const found = unwritten;
+    checkpoint = undefined;
     unwritten = [];
-    // Whoever finds an effect must find what it was decided by.
+    // Whoever finds an effect must find what it was decided by, and where the turn goes on.
     const writing = carried.then(() =>
       store.commit(async db => {
         if (!(await beginToAct(db, lease, text))) throw leaseLost(lease.conversationId);
@@ -105,9 +112,8 @@ export function createJournal(deps: {
         await insertIntent(db, lease, { ...place, what });
       }),
     );
-    if (found.length > 0) carried = writing;
+    if (text !== undefined || found.length > 0) carried = writing;
     await writing;
-    checkpoint = undefined;
     signal.throwIfAborted();
   }
 
@@ -139,19 +145,22 @@ export function createJournal(deps: {
       checkpoint = snapshot;
     },
 
-    async effect<T>(what: string, run: () => Promise<T>): Promise<EffectOutcome<T>> {
+    async effect<T>(called: string, run: () => Promise<T>): Promise<EffectOutcome<T>> {
       const place = { ...task, number: next++ };
-      const before = known.get(keyOf(place));
+      const key = keyOf(place);
+      // A model may have made up the name in it.
+      const what = storable(called);
+      const before = known.get(key);
       // Another one in its place: the turn has gone another way, and what it did there cannot be told.
       if (before && before.what !== what) return { kind: 'unknown' };
       if (before)
         return before.outcome ? { kind: 'done', value: before.outcome.value as T } : { kind: 'unknown' };
       // What is known must not become unknown by a crash while the next one runs.
       await Promise.all([writeIntent(place, what), storing]);
-      unfinished.add(what);
+      unfinished.set(key, what);
       const value = await run();
       storeOutcome({ place, value });
-      unfinished.delete(what);
+      unfinished.delete(key);
       return { kind: 'done', value };
     },
 
@@ -177,6 +186,11 @@ export function createJournal(deps: {
       return answer.decision;
     },
 
+    decisions: () =>
+      answers.flatMap(({ place, decision }) =>
+        place.stepIndex === task.stepIndex && place.taskIndex < task.taskIndex ? [decision] : [],
+      ),
+
     writeRecorded: db => insertFound(db, unwritten),
 
     answers,
@@ -200,7 +214,7 @@ export function createJournal(deps: {
       return hasActed;
     },
     get unfinished() {
-      return [...unfinished];
+      return [...unfinished.values()];
     },
   };
 }

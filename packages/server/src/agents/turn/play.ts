@@ -13,6 +13,7 @@ import { newRulePause } from '../pause/rule-pause.ts';
 import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import { applyRuleDecision, noteDecision } from './apply-decision.ts';
+import { bubblesIn } from './bubbles.ts';
 import {
   restoreMemory,
   type StepStart,
@@ -49,6 +50,13 @@ export type StepFailure = NonNullable<StepsRun['failure']>;
 
 /** So many characters of a checkpoint are written in a step of work. */
 const WRITTEN_A_STEP = 50;
+
+/** What a turn that has waited was stored as. */
+export interface ShownStep {
+  readonly step: ConversationStep;
+  /** By the conversation then. */
+  readonly spentUsd: number | undefined;
+}
 
 /** The step of the conversation that is being played. */
 interface Running {
@@ -95,7 +103,7 @@ export class Play {
     message: TurnMessage,
     journal: Journal,
     signal: AbortSignal,
-    reader: Pick<TurnReader, 'onEvent'> & Pick<StepTools, 'explain'> = {},
+    reader: Pick<TurnReader, 'onEvent' | 'heard'> & Pick<StepTools, 'explain'> = {},
   ) {
     this.deps = deps;
     this.claim = claim;
@@ -107,13 +115,33 @@ export class Play {
       : parseCounters(found?.counters ?? '{}');
     this.properties = found?.properties ?? {};
     // A greeting and the message it comes with are one call, and share what it may use up.
-    const { onEvent, explain } = reader;
-    this.speech = createSpeech(onEvent);
-    const say: StepTools['say'] = (text, index) => {
-      this.streamed.add(index);
-      this.speech.say(text, index);
-    };
+    const { explain } = reader;
+    this.speech = createSpeech(reader.onEvent);
+    const say: StepTools['say'] = (text, index) => this.say(text, index, reader);
     this.tools = { ...toolsOf(deps, claim, journal, signal), say, ...(explain && { explain }) };
+  }
+
+  /**
+   * Gives whoever listens a piece of a bubble. Bubbles are heard in their order: one before it that is finished is told first, and behind one
+   * that is not it is told with all the others when the turn is over. What was heard before the turn waited is not told again.
+   */
+  private say(
+    text: string,
+    index: number,
+    { onEvent, heard = 0 }: Pick<TurnReader, 'onEvent' | 'heard'>,
+  ): void {
+    const { running, streamed, speech } = this;
+    if (!onEvent || !running || index < heard) return;
+    const { output, settled } = running.memory;
+    for (const [before, place] of bubblesIn(output).slice(0, index).entries()) {
+      if (before < heard || streamed.has(before)) continue;
+      const { text: said, delay } = output[place]!;
+      if (delay || !settled.output.includes(place)) return;
+      streamed.add(before);
+      speech.say(said!, before);
+    }
+    streamed.add(index);
+    speech.say(text, index);
   }
 
   /** The one that answers. */
@@ -165,10 +193,11 @@ export class Play {
     return storeLongTerm(db, { userId, agentId, conversationId, properties, counted, at }, memory);
   }
 
-  /** Records the step that was running as far as it went. */
-  cutOff(error: PlatformError): void {
+  /** Records the step that was running as far as it went: as far as readers were shown of it, if that is further. */
+  cutOff(error: PlatformError, shown?: ShownStep): void {
     const { running } = this;
     if (!running) return;
+    if (shown?.spentUsd !== undefined) this.counters.spentUsd = shown.spentUsd;
     this.failure = { task: { taskId: CUT_OFF_TASK, message: error.message }, cause: error };
     if (this.paused) {
       // It is over and waits no longer: its step is stored as that of a turn that was cut off.
@@ -177,6 +206,14 @@ export class Play {
       this.paused = undefined;
     }
     if (this.steps.at(-1)?.index !== running.index) this.finish(running);
+    if (!shown) return;
+    const { step } = shown;
+    const { taskErrors } = this.answering.output;
+    this.steps.push({
+      ...this.steps.pop()!,
+      data: step.data,
+      output: { ...step.output, taskErrors },
+    });
   }
 
   private async play(input: string | undefined): Promise<void> {
@@ -329,6 +366,7 @@ function toolsOf(
     effect: journal.effect,
     recorded: journal.recorded,
     ask: journal.ask,
+    decisions: journal.decisions,
     model: deps.model,
     keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
     references: deps.references,

@@ -3,20 +3,31 @@ import type { Db } from '../../store/store.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import { insertAuditRecords } from '../../store/tables/audit-records.ts';
 import { insertConversationFiles } from '../../store/tables/conversation-files.ts';
-import { deleteConversationSteps, insertConversationSteps } from '../../store/tables/conversation-steps.ts';
-import { finishTurn, releaseConversation, renewConversationLease } from '../../store/tables/conversations.ts';
+import {
+  deleteConversationSteps,
+  findConversationStep,
+  insertConversationSteps,
+} from '../../store/tables/conversation-steps.ts';
+import {
+  findConversationMemory,
+  finishTurn,
+  releaseConversation,
+  renewConversationLease,
+} from '../../store/tables/conversations.ts';
 import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/idempotency-keys.ts';
 import { forgetAnswers } from '../../store/tables/pauses.ts';
 import { deleteCheckpoint, isTurnCancelled, uncountTakeUp } from '../../store/tables/turn-checkpoints.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { openPause } from '../pause/open-pause.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
-import type { TurnMessage } from './checkpoint.ts';
+import { bubblesIn } from './bubbles.ts';
+import type { TurnCheckpoint, TurnMessage } from './checkpoint.ts';
 import { createJournal, type Journal, type JournaledAnswer } from './journal.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
-import { CUT_OFF_TASK, Play, type StepFailure } from './play.ts';
+import { CUT_OFF_TASK, Play, type ShownStep, type StepFailure } from './play.ts';
 import { type FailedAnswer, type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
+import { parseCounters } from './turn-memory.ts';
 import type { TurnParts } from './turns.ts';
 
 /** News of a running turn, in order. */
@@ -88,7 +99,7 @@ export async function runTurn(
   });
   const explained: unknown[] = [];
   const explain = reader.onTrace && ((rules: unknown) => void explained.push(rules));
-  const play = new Play(deps, claim, message, journal, keeper.signal, { onEvent: reader.onEvent, explain });
+  const play = new Play(deps, claim, message, journal, keeper.signal, { ...reader, explain });
   try {
     await play.run(agent);
     // Nobody listens to a turn that goes on by itself, and the worker it has is everybody's.
@@ -212,8 +223,20 @@ export async function endCutOffTurn(
   const play = new Play(deps, claim, checkpoint.message, journal, signal);
   const error = new PlatformError(why, `${ENDINGS[why]} ${whatIsKnown(journal)}`);
   play.takeUp(claim.resumed);
-  play.cutOff(error);
+  play.cutOff(error, await findShown(deps.store.db, claim, checkpoint));
   await commitTurn(deps, claim, journal, play);
+}
+
+/** Of a turn that has waited: what it has said and spent until then is not in its checkpoint, from which its step runs again. */
+async function findShown(
+  db: Db,
+  { lease: { conversationId } }: TurnClaim,
+  { isAnswered, step: { index } }: TurnCheckpoint,
+): Promise<ShownStep | undefined> {
+  if (!isAnswered) return undefined;
+  const step = await findConversationStep(db, conversationId, index);
+  const memory = await findConversationMemory(db, conversationId);
+  return step && memory && { step, spentUsd: parseCounters(memory.counters).spentUsd };
 }
 
 /** Leaves a turn that has acted for whoever takes it up: its key stays with it. */
@@ -235,14 +258,12 @@ async function speak(
   reader: TurnReader,
   signal: AbortSignal,
 ): Promise<void> {
-  let index = -1;
-  for (const item of answering.output.output ?? []) {
-    if (item.type !== 'text' || item.text === undefined) continue;
-    index += 1;
+  const { output = [] } = answering.output;
+  for (const [index, place] of bubblesIn(output).entries()) {
     if (index < (reader.heard ?? 0)) continue;
-    const { delay } = item;
+    const { text, delay } = output[place]!;
     if (typeof delay === 'number' && delay > 0) await deps.clock.sleep(delay, signal);
-    if (!streamed.has(index)) reader.onEvent?.({ type: 'reply-delta', text: item.text, index });
+    if (!streamed.has(index)) reader.onEvent?.({ type: 'reply-delta', text: text!, index });
   }
 }
 

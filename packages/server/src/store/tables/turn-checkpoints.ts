@@ -74,9 +74,8 @@ const upsertCheckpoint = prepareQuery((db, put: { conversationId: string; checkp
       created_at: NOW,
     })
     .onConflict(conflict =>
-      conflict
-        .column('conversation_id')
-        .doUpdateSet({ checkpoint: put.checkpoint, attempts: 0, cancelled: 0 }),
+      // Cancelled it stays: that may have been written since the unit has looked.
+      conflict.column('conversation_id').doUpdateSet({ checkpoint: put.checkpoint, attempts: 0 }),
     ),
 );
 

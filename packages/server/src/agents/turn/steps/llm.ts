@@ -3,7 +3,7 @@ import { type LlmTask, llmDocument } from '../../document/llm.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { listensTo } from './listens-to.ts';
-import { nothingAsked } from './llm/approve-calls.ts';
+import { askedBefore } from './llm/approve-calls.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
 import { converse } from './llm/converse.ts';
 import { createPurse } from './llm/purse.ts';
@@ -44,7 +44,7 @@ export const llmStep: StepType = {
     };
 
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
-      const asked = nothingAsked();
+      const asked = askedBefore(tools.decisions());
       for (const { task, listens } of prepared) {
         if (!isWanted(task, listens, memory)) continue;
         const approvals = tools.approvals.forTask(task);

@@ -89,6 +89,7 @@ export function testTools(
       registered: () => undefined,
       warn: () => undefined,
     },
+    decisions: () => [],
     recorded: run => run(),
     ask: () => Promise.reject(new Error('Nobody is asked in this test.')),
     model: () => Promise.reject(new Error('No model is asked in this test.')),

@@ -39,7 +39,7 @@ export type Approved =
     }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
-/** What the tasks of a step have asked about in a turn. */
+/** What was asked in a turn, whatever task of it asked. */
 export interface AskedBefore {
   /** Calls that were refused, by name and arguments: nobody is asked about them again (field-reports 2.23). */
   readonly refused: Map<string, Reply>;
@@ -49,8 +49,17 @@ export interface AskedBefore {
   autoApprovals: number;
 }
 
-export function nothingAsked(): AskedBefore {
-  return { refused: new Map(), waits: 0, autoApprovals: 0 };
+/** At the beginning of a step; `decisions` are those of the steps before it. */
+export function askedBefore(decisions: readonly Decision[]): AskedBefore {
+  return {
+    refused: new Map(),
+    waits: decisions.length,
+    autoApprovals: decisions.filter(isByClock).length,
+  };
+}
+
+function isByClock({ decidedBy, verdict }: Decision): boolean {
+  return decidedBy === BY_TIMEOUT && verdict === 'APPROVED';
 }
 
 /** What the pauses of a task share. */
@@ -94,7 +103,7 @@ export async function askAbout(
     asked.map(({ callId, name, outcome: { binding } }) => ({ callId, toolName: name, binding })),
   );
   const decision = await turn.tools.ask(about, () => questionAbout(asked, turn));
-  if (decision.decidedBy === BY_TIMEOUT && decision.verdict === 'APPROVED') turn.asked.autoApprovals += 1;
+  if (isByClock(decision)) turn.asked.autoApprovals += 1;
   for (const call of asked) become.set(call.callId, becomes(call, decision, turn));
   return become;
 }

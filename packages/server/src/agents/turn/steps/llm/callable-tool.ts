@@ -44,10 +44,17 @@ export type Settled = Exclude<CallOutcome, { kind: 'needs-approval' }>;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
+/** One call of a tool. */
+export interface ToolRequest {
+  readonly approval: Approval | undefined;
+  /** Told when the turn's signal ends the call, before it rejects. */
+  readonly onInterrupted: (record: CallRecord) => void;
+}
+
 /** The same in a turn. */
 export interface CallableTool extends ListedTool {
   /** Once: whoever calls writes it into the journal. Rejects only with the reason of the turn's signal. */
-  call(args: Arguments, approval: Approval | undefined): Promise<Made>;
+  call(args: Arguments, request: ToolRequest): Promise<Made>;
   /** See `ToolSource`. */
   settle(args: Arguments, made: OwnOutcome): Promise<Settled>;
 }
@@ -63,7 +70,7 @@ export interface ListedTools<T extends ListedTool = ListedTool> {
 /** Where tools come from. A server that cannot be reached offers none, and holds up nothing (W-11). */
 export interface ToolSource<T extends ListedTool = ListedTool> {
   list(): Promise<ListedTools<T>>;
-  call(tool: T, args: Arguments, approval: Approval | undefined): Promise<Made>;
+  call(tool: T, args: Arguments, request: ToolRequest): Promise<Made>;
   /**
    * Of a source whose calls change the turn: does that, each time the turn runs, one call behind the other in their order. A call itself is made
    * beside others, and changes nothing.
@@ -160,7 +167,7 @@ export function createToolbox(
       // Not every provider takes the names of all arguments.
       return {
         ...tool,
-        call: (args, approval) => source.call(tool, argumentsOf(name, args), approval),
+        call: (args, request) => source.call(tool, argumentsOf(name, args), request),
         settle: (args, made) => source.settle!(tool, argumentsOf(name, args), made),
       };
     },

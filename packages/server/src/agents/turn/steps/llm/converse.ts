@@ -5,6 +5,7 @@ import type { LlmTask } from '../../../document/llm.ts';
 import { MAX_QUICK_REPLIES } from '../../../document/output.ts';
 import type { AnswerPart, ModelMessage, ModelOutcome } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import { bubblesIn } from '../../bubbles.ts';
 import { spend } from '../measure-call.ts';
 import type { TemplateCache } from '../template.ts';
 import { readAnswerObject } from './answer-object.ts';
@@ -31,8 +32,9 @@ export interface TaskTurn {
 
 /**
  * Has a model answer: it is asked, the tools it calls are called, and it is asked again with what they said, until it calls none or has
- * called them as often as it may. Everything that was answered is in the journal of the turn, so a turn that goes on after a wait or a
- * crash comes back to where it was without asking, paying or calling anything twice. Each answer's text is a bubble.
+ * called them as often as it may. What was answered is in the journal of the turn, so a turn that goes on after a wait or a
+ * crash comes back to where it was without calling anything twice, and without asking or paying for an answer again that was written down: each
+ * is with the calls that follow it. Each answer's text is a bubble.
  * Throws a `PlatformError` when the model cannot be asked.
  */
 export async function converse(turn: TaskTurn): Promise<void> {
@@ -68,18 +70,27 @@ async function ask(
   mayCall: boolean,
 ): Promise<Answered> {
   const { task } = model;
-  const index = bubblesIn(memory.output);
+  const index = bubblesIn(memory.output).length;
   const outcome = await tools.recorded(async () => {
     const offered = await toolbox.offered();
-    const onText = (delta: string) => {
-      const { addToOutput, convertToObject } = task.parameters;
-      if (addToOutput && !convertToObject) tools.say(delta, index);
-    };
+    const { addToOutput, convertToObject } = task.parameters;
+    const isHeard = addToOutput && !convertToObject;
+    const onText = isHeard ? withoutBlanks(delta => tools.say(delta, index)) : () => undefined;
     return askModel(model, { system, messages, offered, mayCall, onText }, tools);
   });
   measure(task, memory, outcome);
   if (outcome.kind === 'answered') return outcome;
   throw new PlatformError('unavailable', `${outcome.message.replace(/\.$/, '')}.`);
+}
+
+/** Blanks alone are no bubble, so those that begin an answer are told with what follows them. */
+function withoutBlanks(tell: (text: string) => void): (delta: string) => void {
+  let blanks: string | undefined = '';
+  return delta => {
+    const text = (blanks ?? '') + delta;
+    blanks = blanks !== undefined && text.trim() === '' ? text : undefined;
+    if (blanks === undefined) tell(text);
+  };
 }
 
 /** What a request cost stays on its step, and what all of them cost on the conversation. */
@@ -118,7 +129,7 @@ function say(parts: readonly AnswerPart[], task: LlmTask, memory: TurnMemory, to
   if (object) memory.remember(`llm:${task.id}:object`, object.value);
   if (!addToOutput) return;
   const said = object?.text ?? text;
-  if (convertToObject) tools.say(said, bubblesIn(memory.output));
+  if (convertToObject) tools.say(said, bubblesIn(memory.output).length);
   sayBubble(said, task, memory);
   if (object) offer(object.quickReplies, task, memory);
 }
@@ -154,10 +165,6 @@ function end({ finish, parts }: Answered, task: LlmTask, memory: TurnMemory, too
   const usual = saidSomething ? undefined : 'The model gave no answer.';
   const why = finish === 'length' || finish === 'content-filter' ? SAYS_WHY[finish] : usual;
   if (why === undefined) return;
-  tools.say(why, bubblesIn(memory.output));
+  tools.say(why, bubblesIn(memory.output).length);
   sayBubble(why, task, memory);
-}
-
-function bubblesIn(output: readonly OutputItem[]): number {
-  return output.filter(({ type, text }) => type === 'text' && text !== undefined).length;
 }

@@ -119,7 +119,8 @@ export function httpTools(listedTools: readonly HttpTool[], turn: HttpToolsTurn)
   return {
     list: async () => ({ tools: listedTools, away: [] }),
 
-    call: (tool, args, approval) => turn.purse.pay(tool, false, () => callOnce(tool, args, approval, turn)),
+    call: (tool, args, { approval }) =>
+      turn.purse.pay(tool, false, () => callOnce(tool, args, approval, turn)),
 
     async settle({ prepared }, args, made) {
       const outcome = made.own as HttpOutcome;

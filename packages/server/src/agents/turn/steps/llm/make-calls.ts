@@ -4,7 +4,7 @@ import type { AnswerPart, ToolReply } from '../../../model/model.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
 import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
-import type { Approval, Made } from './callable-tool.ts';
+import type { Approval, OwnOutcome } from './callable-tool.ts';
 import { failure, type Reply, type ReplyTerms, replyOf } from './reply.ts';
 
 export type ModelCall = Extract<AnswerPart, { type: 'tool-call' }>;
@@ -24,13 +24,21 @@ interface ReadCall extends ModelCall {
   readonly place: string;
 }
 
-type Told = { readonly kind: 'told'; readonly reply: Reply; readonly record?: CallRecord | undefined };
-type Result = Made | Told;
-type Asked = GatedCall['outcome'];
+/** What the model is told of a call: no more of a result is kept in the journal of the turn. */
+interface Told {
+  readonly kind: 'told';
+  readonly reply: Reply;
+  /** Of what was called. */
+  readonly record?: CallRecord;
+}
+
+type Gated = GatedCall['outcome'];
+/** What a call came to, as the journal keeps it. */
+type Result = Told | OwnOutcome | Gated;
 
 /** What a call came to in the end. */
 interface Ended {
-  readonly made: Exclude<Result, Asked>;
+  readonly made: Exclude<Result, Gated>;
   /** It was made with these. */
   readonly args: ReadCall['args'];
   readonly remark?: string | undefined;
@@ -49,9 +57,7 @@ export async function makeCalls(
   const read = calls.map(
     (call, index): ReadCall => ({ ...call, args: readArguments(call.input), place: `${round}.${index}` }),
   );
-  const made = await Promise.all(read.map(call => makeOne(call, call.args, undefined, turn)));
-  // Before others are made: they are paid from what is left.
-  measure(made, turn);
+  const made = await allEnded(read.map(call => makeOne(call, call.args, undefined, turn)));
   const gated = read.flatMap((call, index): GatedCall[] => {
     const outcome = made[index]!;
     return outcome.kind === 'needs-approval' ? [{ callId: call.place, name: call.name, outcome }] : [];
@@ -82,70 +88,87 @@ async function makeApproved(
     // Nobody is asked about what was approved: it is sent, or refused.
     return [[call.place, { made: made as Ended['made'], args: decided.args, remark: decided.remark }]];
   });
-  const all = (await Promise.all(ended)).flat();
-  measure(
-    all.map(([, { made }]) => made),
-    turn,
-  );
-  return new Map(all);
+  return new Map((await allEnded(ended)).flat());
 }
 
-function measure(results: readonly Result[], { memory, taskId }: CallsTurn): void {
-  for (const result of results) {
-    if (result.kind === 'needs-approval' || !result.record) continue;
-    measureCall(memory, `llm:${taskId}:call`, result.record);
-  }
+/** As `Promise.all`, and also when one of them rejects none is under way any more: what it came to is not lost. */
+async function allEnded<T>(calls: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(calls);
+  return Promise.all(calls);
 }
 
 async function makeOne(
-  { name }: ReadCall,
+  call: ReadCall,
   args: ReadCall['args'],
   approval: Approval | undefined,
   turn: CallsTurn,
 ): Promise<Result> {
   if (!args) {
-    return {
-      kind: 'told',
-      reply: failure(
-        'INVALID_ARGUMENTS',
-        'the arguments are no JSON object; nothing was called. Write them again.',
-      ),
-    };
+    return told(
+      'INVALID_ARGUMENTS',
+      'the arguments are no JSON object; nothing was called. Write them again.',
+    );
   }
+  const { name } = call;
   const { tools, toolbox } = turn;
-  const effect = await tools.effect(whatFor(name, approval), async (): Promise<Result> => {
-    const tool = await toolbox.find(name);
-    return tool
-      ? tool.call(args, approval)
-      : { kind: 'told', reply: failure('TOOL_NOT_FOUND', await toolbox.whyNot(name)) };
-  });
-  if (effect.kind === 'done') return effect.value;
-  return {
-    kind: 'told',
-    record: (await toolbox.find(name))?.lost,
-    reply: failure(
-      'OUTCOME_UNKNOWN',
-      'it was cut off while it was under way, so it may have been carried out or not. It is not called again by itself: find out, or ask the person, before you repeat it.',
-    ),
-  };
+  const effect = await tools.effect(whatFor(name, approval), () => send(call, args, approval, turn));
+  if (effect.kind === 'done') {
+    const made = effect.value;
+    if (made.kind !== 'needs-approval' && made.record) measure(made.record, turn);
+    return made;
+  }
+  const lost = (await toolbox.find(name))?.lost;
+  if (lost) measure(lost, turn);
+  return told(
+    'OUTCOME_UNKNOWN',
+    'it was cut off while it was under way, so it may have been carried out or not. It is not called again by itself: find out, or ask the person, before you repeat it.',
+  );
+}
+
+async function send(
+  { name, place }: ReadCall,
+  args: NonNullable<ReadCall['args']>,
+  approval: Approval | undefined,
+  turn: CallsTurn,
+): Promise<Result> {
+  const { toolbox, replies } = turn;
+  const tool = await toolbox.find(name);
+  if (!tool) return told('TOOL_NOT_FOUND', await toolbox.whyNot(name));
+  const made = await tool.call(args, { approval, onInterrupted: record => measure(record, turn) });
+  if (made.kind === 'needs-approval' || made.kind === 'own') return made;
+  const { record } = made;
+  return { kind: 'told', reply: replyOf(made, { name, ...record }, replies, place), record };
+}
+
+function told(code: string, message: string): Told {
+  return { kind: 'told', reply: failure(code, message) };
+}
+
+/** As soon as it is known: others are paid from what is left, and the turn may be cut off while they are under way. */
+function measure(record: CallRecord, { memory, taskId }: CallsTurn): void {
+  measureCall(memory, `llm:${taskId}:call`, record);
 }
 
 function whatFor(name: string, approval: unknown): string {
   return approval === undefined ? `the tool "${name}"` : `the approved call of the tool "${name}"`;
 }
 
-async function replyFor(
-  call: ReadCall,
-  { made, args, remark }: Ended,
-  { replies, tools, toolbox }: CallsTurn,
+async function replyFor(call: ReadCall, { made, args, remark }: Ended, turn: CallsTurn): Promise<Reply> {
+  const reply = made.kind === 'own' ? await settled(call, made, args!, turn) : made.reply;
+  turn.tools.budget.work(reply.text.length / CHARACTERS_A_STEP);
+  return remark === undefined || !made.record ? reply : { ...reply, text: `${remark}\n${reply.text}` };
+}
+
+async function settled(
+  { name, place }: ReadCall,
+  made: OwnOutcome,
+  args: NonNullable<ReadCall['args']>,
+  { tools, toolbox, replies }: CallsTurn,
 ): Promise<Reply> {
-  if (made.kind === 'told') return made.reply;
-  const { server, tool } = made.record;
-  const outcome = made.kind === 'own' ? await (await toolbox.find(call.name))!.settle(args!, made) : made;
-  const reply = replyOf(outcome, { name: call.name, server, tool }, replies, call.place);
-  const kept = outcome.kind === 'answered' ? outcome.result.text.length : 0;
-  tools.budget.work(reply.text.length / CHARACTERS_A_STEP + kept / KEPT_A_STEP);
-  return remark === undefined ? reply : { ...reply, text: `${remark}\n${reply.text}` };
+  const tool = (await toolbox.find(name))!;
+  const outcome = await tool.settle(args, made);
+  if (outcome.kind === 'answered') tools.budget.work(outcome.result.text.length / KEPT_A_STEP);
+  return replyOf(outcome, { name, ...made.record }, replies, place);
 }
 
 /** What it costs that a model reads an answer. */

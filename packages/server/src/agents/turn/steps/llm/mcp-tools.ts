@@ -135,7 +135,7 @@ export function mcpTools(
           .map(({ ref }) => `the server ${formatServerRef(ref)}`),
       };
     },
-    call(listedTool, args, approval) {
+    call(listedTool, args, { approval, onInterrupted }) {
       const { definition: server, tool, named } = listedTool;
       return purse.pay(listedTool, server.cost !== undefined, () =>
         tools.mcp.call({
@@ -144,6 +144,7 @@ export function mcpTools(
           policyVersion: approvals.policyVersion,
           budget: purse.budget(),
           signal: tools.signal,
+          onInterrupted: record => onInterrupted(purse.priced(listedTool, record)),
         }),
       );
     },

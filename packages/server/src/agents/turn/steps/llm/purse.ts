@@ -1,4 +1,5 @@
 import type { OutboundCall } from '../../../../connections/call/outbound-call.ts';
+import type { CallRecord } from '../../../../connections/call/outcome.ts';
 import { createQueue } from '../../../../kernel/queue.ts';
 import type { LlmTask } from '../../../document/llm.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
@@ -10,6 +11,8 @@ export interface Purse {
   budget(): OutboundCall['budget'];
   /** Is nothing left? */
   readonly isEmpty: boolean;
+  /** The record with the price that the task gives, where nobody else knows one. */
+  priced(tool: ListedTool, record: CallRecord): CallRecord;
   /**
    * Makes a call. Those that may cost something are made one after the other where there is a limit, so that no two of them pass on the same
    * money (attack 54). `isPriced`: whoever makes it knows a cost.
@@ -27,30 +30,31 @@ export function createPurse(
   const inTurn = createQueue(1);
   /** Of calls that are made and not counted yet: `counted` is what the counter said when they were. */
   let uncounted = 0;
-  let counted = 0;
+  let counted = counters.spentUsd ?? 0;
 
   function spent(): number {
     const { spentUsd = 0 } = counters;
-    if (spentUsd !== counted) uncounted = 0;
+    uncounted = Math.max(0, uncounted - (spentUsd - counted));
     counted = spentUsd;
     return spentUsd + uncounted;
   }
 
-  function priced({ name, tool }: ListedTool, made: Made): Made {
-    const { record } = made;
-    if (record.costUsd !== undefined || record.reached === 'no') return made;
+  function priced({ name, tool }: ListedTool, record: CallRecord): CallRecord {
+    if (record.costUsd !== undefined || record.reached === 'no') return record;
     const own = [name, tool].flatMap(one => (Object.hasOwn(toolPricing, one) ? [toolPricing[one]!] : []))[0];
-    return own === undefined ? made : { ...made, record: { ...record, costUsd: own } };
+    return own === undefined ? record : { ...record, costUsd: own };
   }
 
   return {
+    priced,
     budget: () => (limitUsd === undefined ? undefined : { limitUsd, spentUsd: spent() }),
     get isEmpty() {
       return limitUsd !== undefined && spent() >= limitUsd;
     },
     async pay(tool, isPriced, make) {
       const pay = async () => {
-        const made = priced(tool, await make());
+        const came = await make();
+        const made = { ...came, record: priced(tool, came.record) };
         spent();
         if (typeof made.record.costUsd === 'number') uncounted += made.record.costUsd;
         return made;
