@@ -60,6 +60,20 @@ describe('An answer', () => {
     expect(new Set(ids).size).toBe(4);
     expect(ids[0]).toBe('a');
   });
+  it('calls no more tools than there may be, whatever ids it gives them', () => {
+    const calls = (count: number) => [
+      call('a'),
+      call('a-2'),
+      ...Array.from({ length: count }, () => call('a')),
+    ];
+    const { parts } = answer([...calls(62), FINISH]);
+    expect(new Set(parts.map(part => part.type === 'tool-call' && part.callId)).size).toBe(64);
+    expect(() => answer([...calls(63), FINISH])).toThrow('calls more than 64 tools at once');
+  });
+  it('has names and ids that every store keeps', () => {
+    const named = { ...call('i\0d\ud800'), toolName: 'lo\0ok\ud83d' } as LanguageModelV4StreamPart;
+    expect(answer([named, FINISH]).parts).toMatchObject([{ name: 'look\ufffd', callId: 'id\ufffd' }]);
+  });
   it('has called tools also where the server says that it just stopped', () =>
     expect(answer([call('a'), FINISH]).finish).toBe('tool-calls'));
   it('that leaves out what was used has used nothing known', () => {

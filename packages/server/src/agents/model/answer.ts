@@ -127,7 +127,7 @@ export class AnswerInProgress {
     if (this.callIds.size === MAX_CALLS)
       throw new UnusableAnswer(`calls more than ${MAX_CALLS} tools at once`);
     this.writeInput(part.toolCallId, part.input.length - (this.inputs.get(part.toolCallId) ?? 0));
-    const name = part.toolName.slice(0, MAX_NAME);
+    const name = storable(part.toolName);
     const callId = this.newCallId(part.toolCallId);
     const call: Extract<AnswerPart, { type: 'tool-call' }> = {
       type: 'tool-call',
@@ -149,8 +149,9 @@ export class AnswerInProgress {
 
   /** Some servers give calls no id, or all the same one. */
   private newCallId(given: string): string {
-    const id = given.slice(0, MAX_NAME) || 'call';
-    const callId = this.callIds.has(id) ? `${id}-${this.callIds.size}` : id;
+    const id = storable(given) || 'call';
+    let callId = id;
+    for (let n = this.callIds.size; this.callIds.has(callId); n += 1) callId = `${id}-${n}`;
     this.callIds.add(callId);
     return callId;
   }
@@ -187,6 +188,11 @@ export class AnswerInProgress {
     if (this.characters > MAX_CHARACTERS)
       throw new UnusableAnswer(`is longer than ${MAX_CHARACTERS} characters`);
   }
+}
+
+/** A name or an id of a model's, as every store keeps it. */
+function storable(text: string): string {
+  return text.slice(0, MAX_NAME).replaceAll('\0', '').toWellFormed();
 }
 
 /** How the package for compatible servers says it. */

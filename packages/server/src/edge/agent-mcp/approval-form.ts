@@ -32,7 +32,7 @@ const SCHEMA: Question['requestedSchema'] = {
  * a chat: it is decided elsewhere.
  */
 export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Question | undefined {
-  const message = `The agent "${withHiddenShown(name)}" (${agentId}) waits for your approval${whatFor(pause)}`;
+  const message = `The agent "${inOneLine(name)}" (${agentId}) waits for your approval${whatFor(pause)}`;
   const isCut = callsIn(pause).some(({ argsTruncated }) => argsTruncated);
   return isCut || message.length > MAX_MESSAGE
     ? undefined
@@ -41,14 +41,19 @@ export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Questi
 
 /** Of calls all that is known of them: what a person approves is what was shown. Nothing in it can hide, or look like a line of ours. */
 function whatFor({ kind, reason, request }: Pause): string {
-  if (kind !== 'TOOL_CALL') return `: ${withHiddenShown(reason)}`;
+  if (kind !== 'TOOL_CALL') return `: ${inOneLine(reason)}`;
   const { calls, reason: said } = request as ToolCallsRequest;
   const lines = calls.map(
     ({ toolName, server, argumentsRedacted, gateReason }, index) =>
       `${index + 1}. ${toolName}${server && ` of ${server}`} with ${argumentsRedacted} (${gateReason})`,
   );
   const what = calls.length === 1 ? 'this call' : `these ${calls.length} calls, all or none`;
-  return ` of ${what}:\n${[...lines, ...(said === undefined ? [] : [said])].map(withHiddenShown).join('\n')}`;
+  return ` of ${what}:\n${[...lines, ...(said === undefined ? [] : [said])].map(inOneLine).join('\n')}`;
+}
+
+/** What authors write has no lines, which could be taken for ours. */
+function inOneLine(text: string): string {
+  return withHiddenShown(text.replace(/[\t\n\r]+/g, ' '));
 }
 
 const filledIn = z.object({
