@@ -125,6 +125,20 @@ describe('agents of the configuration file', () => {
     expect(model.requests[0]!.key).toBe('not a real key');
   });
 
+  it('wait for a secret that is for other agents, and the platform starts', async () => {
+    await start();
+    await client.call('put_secret', { name: 'openai', value: 'not a real key', allowedAgents: ['demo'] });
+    await platform!.close();
+    await write({ agents: [{ agentId: 'helper', model: 'openai:any' }] });
+    await start();
+    expect(errors().map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^The agents of the configuration stay as they were: .*secrets set openai --keep-value/,
+      ),
+    ]);
+    expect(await deployed()).toEqual([]);
+  });
+
   it.each([
     [{ agentId: 'a b' }, 'agents[0] in patchbay.config.json: field "agentId" at $.agentId'],
     [

@@ -474,7 +474,13 @@ export async function createPlatform(
       }
     };
   };
-  await (await prepareConfigured(options.configuredAgents))();
+  try {
+    await (await prepareConfigured(options.configuredAgents))();
+  } catch (error) {
+    // What a running platform has to mend keeps none from starting; what stands wrong in the file does.
+    if (!(error instanceof PlatformError) || error.kind !== 'forbidden') throw error;
+    part('agents').error(`The agents of the configuration stay as they were: ${error.message}`);
+  }
   const jobs = createJobs({
     store,
     clock,
