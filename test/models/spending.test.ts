@@ -48,6 +48,29 @@ describe('A conversation with a model and a budget', () => {
     },
   );
 
+  it('has each request and each call of a turn in the audit trail, with what it used and cost (W-101, W-104)', async () => {
+    const task = { inputPricePer1M: 1_000, outputPricePer1M: 2_000 };
+    const talk = await rig.agent({ mcpServers: ['shop', 'free'], ...task });
+    const calls = [
+      { name: 'shop__tells', input: {}, id: 'a' },
+      { name: 'free__tells', input: {}, id: 'b' },
+    ];
+    await talk.say({ calls, usage: { inputTokens: 20, outputTokens: 10 } }, { text: 'Done.' });
+    const { conversationId } = talk;
+    const { entries } = await rig.client.call('read_audit_trail', { conversationId, limit: 200 });
+    const turn = entries.find(({ taskType, stepIndex }) => taskType === 'llm' && stepIndex === 1)!;
+    expect(turn.output).toMatchObject({
+      'llm:main:request': [
+        { usage: { inputTokens: 20, outputTokens: 10 }, costUsd: 0.04, outcome: 'tool-calls' },
+        { usage: { inputTokens: 10, outputTokens: 5 }, costUsd: 0.02, outcome: 'stop' },
+      ],
+      'llm:main:call': [
+        { server: 'default/shop', outcome: 'answered', costUsd: 1 },
+        { server: 'default/free', outcome: 'answered' },
+      ],
+    });
+  });
+
   it('makes calls that cost nothing as long as something is left', async () => {
     const calls = [...many('free__tells', 5), { name: 'shop__tells', input: {}, id: 'paid' }];
     expect(await madeOf(calls, {}, { usdPerConversation: 1 })).toMatchObject({ made: 6, refused: 0 });

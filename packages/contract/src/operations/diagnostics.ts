@@ -81,7 +81,9 @@ export const auditEntrySchema = z.object({
   taskType: z.string(),
   durationMs: z.int(),
   input: z.string().optional().describe('What was said, on the first entry of a turn'),
-  output: z.record(z.string(), z.unknown()).describe('What the step changed'),
+  output: z
+    .record(z.string(), z.unknown())
+    .describe('What the step changed; what it kept several times under one name is a list'),
   actions: z.array(z.string()).describe('The actions of the turn after the step'),
   timestamp: z.int(),
   seq: z

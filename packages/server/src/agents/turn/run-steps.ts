@@ -1,3 +1,4 @@
+import type { StepDatum } from '@patchbay/contract/operations/conversation';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { AuditEntry } from '../../store/tables/audit-entries.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
@@ -133,6 +134,18 @@ function capture(memory: RunningMemory): Captured {
   };
 }
 
+/** What is kept several times under one key, as the calls of a model are, is a list. */
+function byKey(remembered: readonly StepDatum[], { unaudited }: RunningMemory): Record<string, unknown> {
+  const audited = remembered.filter(datum => !unaudited.has(datum));
+  const groups = Map.groupBy(audited, ({ key }) => key);
+  return Object.fromEntries(
+    [...groups].map(([key, data]) => [
+      key,
+      data.length === 1 ? data[0]!.value : data.map(({ value }) => value),
+    ]),
+  );
+}
+
 /** Only what the step put there; of remembered values only the new ones. */
 function changedSince(before: Captured, memory: RunningMemory): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
@@ -141,8 +154,7 @@ function changedSince(before: Captured, memory: RunningMemory): Record<string, u
     const then = before[key];
     if (now.length === then.length && now.every((value, index) => value === then[index])) continue;
     if (key === 'remembered') {
-      for (const datum of memory.remembered.slice(then.length))
-        if (!memory.unaudited.has(datum)) changed[datum.key] = datum.value;
+      Object.assign(changed, byKey(memory.remembered.slice(then.length), memory));
     } else {
       changed[key] = [...now];
     }
