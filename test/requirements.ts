@@ -1165,7 +1165,7 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-72', 'the tools that are built'],
   ['E-73', 'there are no internal agent tools yet'],
   ['E-100', 'setup_agent; create_api_agent is not built'],
-  ['E-104', 'the limits of calls of MCP tools; built-in tools are not built'],
+  ['E-104', 'the limits of calls of MCP tools; built-in tools have no rate limit'],
   [
     'EX-02',
     'discover-tools and what the documents have; jsonSchema and duplicate are not built, and the store has our paths besides these two',

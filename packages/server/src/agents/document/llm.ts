@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approvalFields } from '../approval/approval-fields.ts';
 import { PROVIDERS, readProvider } from '../model/providers.ts';
+import { BUILT_IN_TOOLS } from './built-in-tools.ts';
 import type { DocumentSchema } from './document-type.ts';
 import { listOf, nameField, tooMany } from './fields.ts';
 import { sayWhere, sayWhich } from './model-choice.ts';
@@ -122,6 +123,9 @@ const task = z.strictObject({
   tools: listOf(referenceTo('httpcalls'), MAX_CALLS).default([]),
   /** May the model make HTTP calls at all? Only those with `parameters` (platform.md 3.5). */
   enableHttpCallTools: z.boolean().default(true),
+  /** May the model call the platform's own tools? Those of the whitelist, or all where it is empty. */
+  enableBuiltInTools: z.boolean().default(false),
+  builtInToolsWhitelist: listOf(z.enum(BUILT_IN_TOOLS), BUILT_IN_TOOLS.length).default([]),
   /** How often the model may call tools and go on, in one turn. */
   maxToolIterations: z.int().min(1).max(100).default(10),
   /** About so many tokens of what tools answered stay before the model; the oldest go first. */

@@ -70,6 +70,8 @@ export interface ListedTools<T extends ListedTool = ListedTool> {
 /** Where tools come from. A server that cannot be reached offers none, and holds up nothing (W-11). */
 export interface ToolSource<T extends ListedTool = ListedTool> {
   list(): Promise<ListedTools<T>>;
+  /** Names of tools that change nothing: what they found is kept, and no intent need be written down before they are called. */
+  readonly pure?: ReadonlySet<string>;
   call(tool: T, args: Arguments, request: ToolRequest): Promise<Made>;
   /**
    * Of a source whose calls change the turn: does that, each time the turn runs, one call behind the other in their order. A call itself is made
@@ -83,6 +85,8 @@ export interface Toolbox {
   /** As the provider takes them; the same whenever it is asked within a turn (W-21). */
   offered(): Promise<readonly ModelTool[]>;
   find(name: string): Promise<CallableTool | undefined>;
+  /** See `ToolSource`. */
+  isPure(name: string): boolean;
   /** Why there is no such tool, as a phrase. */
   whyNot(name: string): Promise<string>;
 }
@@ -158,6 +162,7 @@ export function createToolbox(
   const compiled = async () => lists.compile(dialect, (await all()).joined);
   return {
     offered: async () => (await compiled()).tools,
+    isPure: name => sources.some(({ pure }) => pure?.has(name)),
     async find(name) {
       const entry = (await all()).joined.byName.get(name);
       if (!entry) return undefined;

@@ -1,4 +1,3 @@
-import { changedParts } from '../../../../connections/call/approval.ts';
 import {
   type ApprovalBinding,
   type CallRecord,
@@ -24,6 +23,7 @@ import type { TemplateCache } from '../template.ts';
 import { turnData, withValue } from '../turn-data.ts';
 import type { Approval, ListedTool, Made, ToolSource } from './callable-tool.ts';
 import { endedBy, recordWords } from './http-outcome.ts';
+import { whyNotApproved } from './own-approval.ts';
 import type { Purse } from './purse.ts';
 
 /** A call of an httpcalls document that a model may make. */
@@ -174,9 +174,10 @@ async function callOnce(
   }
   const approved = approval && (await forTheseTexts(approval, prepared, texts, turn));
   const check = (built: BuiltRequest): NotAnswered | undefined => {
-    const refused = approved && refusedApproval(approved, bindingOf(built, texts, turn), clock.now());
-    if (!refused) attempts += 1;
-    return refused;
+    const refused = approved && whyNotApproved(approved, bindingOf(built, texts, turn), clock.now(), PARTS);
+    if (refused) return notAnswered(refused.code, refused.message, false);
+    attempts += 1;
+    return undefined;
   };
   return own(await sendCall(prepared, { ...apart, check }, `the tool "${tool.name}"`));
 }
@@ -290,15 +291,4 @@ function bindingOf(
     person: sha256OfJson([tools.conversation.userId]),
     policy: sha256OfJson([approvals.policyVersion]),
   };
-}
-
-function refusedApproval(approval: Approval, now: ApprovalBinding, at: number): NotAnswered | undefined {
-  if (at >= approval.expiresAt) {
-    const says = 'the approval of this call has run out, so it was not sent; call it again to ask anew';
-    return notAnswered('APPROVAL_EXPIRED', says, false);
-  }
-  const changed = changedParts(approval, now, PARTS);
-  if (changed.length === 0) return undefined;
-  const says = `this call is not the one that was approved, so it was not sent: ${changed.join(' and ')} changed since; call it again to ask anew`;
-  return notAnswered('APPROVAL_CHANGED', says, false);
 }

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../../../connections/call/outcome.ts';
 import { readArguments } from '../../../model/messages.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
-import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import type { EffectOutcome, StepTools, TurnMemory } from '../../../step/step.ts';
 import { measureCall } from '../measure-call.ts';
 import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
 import type { Approval, OwnOutcome } from './callable-tool.ts';
@@ -111,7 +111,10 @@ async function makeOne(
   }
   const { name } = call;
   const { tools, toolbox } = turn;
-  const effect = await tools.effect(whatFor(name, approval), () => send(call, args, approval, turn));
+  const run = () => send(call, args, approval, turn);
+  const effect: EffectOutcome<Result> = toolbox.isPure(name)
+    ? { kind: 'done', value: await tools.recorded(run) }
+    : await tools.effect(whatFor(name, approval), run);
   if (effect.kind === 'done') {
     const made = effect.value;
     if (made.kind !== 'needs-approval' && made.record) measure(made.record, turn);

@@ -13,6 +13,7 @@ import type { HttpcallsDocument } from '../http/http-call.ts';
 import { type McpcallsServer, mcpcallsServer } from '../mcp/server.ts';
 import { loadStepDocument } from '../step-config.ts';
 import { createTemplateCache, type TemplateCache } from '../template.ts';
+import { builtInTools, listBuiltInTools } from './builtin-tools.ts';
 import { createToolbox, createToolLists, type Toolbox, type ToolLists } from './callable-tool.ts';
 import { type HttpTool, type HttpToolsTurn, httpTools, listHttpTools } from './http-tools.ts';
 import { createListMcpTools, type ListMcpTools, mcpTools } from './mcp-tools.ts';
@@ -56,6 +57,7 @@ export async function readToolSources(
   const documents = new Map<LlmTask, readonly HttpcallsDocument[]>();
   const loadCalls = loadingOnce(load);
   for (const task of tasks) documents.set(task, await httpcallsOf(task, steps, loadCalls));
+  const builtIn = new Map(tasks.map(task => [task, listBuiltInTools(task)]));
   let kept: Kept | undefined;
 
   function httpFor(task: LlmTask, { references }: StepTools, { http, warn }: Kept): readonly HttpTool[] {
@@ -73,6 +75,7 @@ export async function readToolSources(
       const registered = serversFor(task, servers, turn.tools, warnings);
       // What the author of the agent has written keeps its name, whatever servers call their tools.
       const sources = [
+        builtInTools(builtIn.get(task)!, turn),
         httpTools(httpFor(task, turn.tools, kept), { ...turn, templates, background }),
         mcpTools(registered, { ...turn, warnings, list: listMcp }),
       ];
