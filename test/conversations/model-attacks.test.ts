@@ -143,7 +143,53 @@ describe.each(engines)('a turn with a model on %s', engine => {
       ...{ state: 'ERROR', texts: ['I will remove it.'], calls: ['answered'] },
     });
     expect(await spent(conversationId)).toBe(before);
+    expect((await rig.auditEntries(conversationId)).at(-1)!.output).toMatchObject({
+      made: [{ what: 'the tool "files__read"', record: { outcome: 'answered' } }],
+    });
     expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
+  it('that no node could bring to its end leaves what it did in the audit trail, and what that has cost', async () => {
+    const { deps, behaviour } = world([[call('read', 'a'), call('read', 'b')]]);
+    const reached = gate();
+    behaviour.inCall = async outbound => {
+      if (outbound.arguments.name !== 'b') return;
+      reached.open();
+      await new Promise(() => {});
+    };
+    const first = world([[text('Hi.')]]);
+    const { conversationId } = await talk(rig.node('node-0', first.deps), 'Hello.');
+    void say(rig.node('node-1', deps), { agentId: 'helper', conversationId, input: 'Go.' }).catch(() => {});
+    await reached.opened;
+    await vi.waitFor(async () => expect(await known()).toHaveLength(1));
+    await endLease(rig.store, conversationId);
+    await rig.pauses.cancel({ principal: ann, decidedBy: ann.id }, conversationId);
+    await rig.node('node-2', deps).continueTurn(conversationId);
+    expect(await spent(conversationId)).toBe(1.25);
+    const made = { what: 'the tool "files__read"' };
+    expect((await rig.auditEntries(conversationId)).at(-1)!.output).toMatchObject({
+      error: expect.stringContaining('It is unknown whether this was done: the tool "files__read"'),
+      made: [
+        { ...made, record: { outcome: 'answered' } },
+        { ...made, outcome: 'OUTCOME_UNKNOWN' },
+      ],
+    });
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
+  it('keeps nothing of what a person wrote when a later wait of it is cancelled', async () => {
+    const { deps } = world([[call('remove', 'a')], [call('remove', 'b')]]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns);
+    const pause = (await rig.pauses.status(ann, conversationId)).pause!;
+    const toolDecisions = { '0.0': { verdict: 'APPROVED', amendedArguments: { name: 'secret' } } } as const;
+    const decision = { conversationId, verdict: 'APPROVED', pauseId: pause.id, toolDecisions } as const;
+    await rig.pauses.decide({ principal: ann, decidedBy: ann.id }, decision);
+    await turns.continueTurn(conversationId);
+    const answers = () => rig.store.db.selectFrom('pauses').select('answer').orderBy('opened_at').execute();
+    expect((await answers())[0]!.answer).toContain('secret');
+    await rig.pauses.cancel({ principal: ann, decidedBy: ann.id }, conversationId);
+    expect(await answers()).toEqual([{ answer: null }, { answer: null }]);
   });
 
   it('tells no bubble twice to whoever waits for it while a person decides', async () => {

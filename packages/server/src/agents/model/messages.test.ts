@@ -22,6 +22,20 @@ describe('promptOf', () => {
     ]);
     expect(prompt('', [])).toEqual([]);
   });
+  it('has nothing of blanks alone, which some providers refuse', () => {
+    const [begins, called] = prompt('', [
+      { role: 'user', text: ' ' },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', text: '\n\n' },
+          { type: 'tool-call', callId: '1', name: 'look', input: '{}' },
+        ],
+      },
+    ]);
+    expect(begins?.content).toEqual([{ type: 'text', text: '(The conversation begins.)' }]);
+    expect(called?.content).toMatchObject([{ type: 'tool-call' }]);
+  });
   it('lets a person begin a conversation that the agent began', () => {
     const greeting: ModelMessage = { role: 'assistant', parts: [{ type: 'text', text: 'Welcome' }] };
     expect(prompt('', [greeting, { role: 'user', text: 'Hi' }]).map(({ role }) => role)).toEqual([

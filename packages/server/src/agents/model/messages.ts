@@ -49,6 +49,8 @@ function speakable(name: string): string {
 function messageOf(message: ModelMessage, nameOf: NameOf): LanguageModelV4Message {
   switch (message.role) {
     case 'user':
+      // A greeting answers nobody.
+      if (message.text.trim() === '') return BEGINNING;
       return { role: 'user', content: [{ type: 'text', text: message.text.toWellFormed() }] };
     case 'assistant':
       return {
@@ -64,8 +66,8 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['con
 type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
 
 function saysSomething(part: AnswerPart): boolean {
-  // Of a thought that is kept from us there is only the provider's own text.
-  return part.type === 'tool-call' || part.text !== '' || part.meta !== undefined;
+  // Blanks alone are refused as what is empty is. Of a thought that is kept from us there is only the provider's own text.
+  return part.type === 'tool-call' || part.text.trim() !== '' || part.meta !== undefined;
 }
 
 function partOf(part: AnswerPart, nameOf: NameOf): AssistantPart {

@@ -2,7 +2,7 @@ import type { CallRecord } from '../../connections/call/outcome.ts';
 import type { Audit } from '../../records/audit/audit.ts';
 import type { Db } from '../../store/store.ts';
 import { findConversation } from '../../store/tables/conversations.ts';
-import { listEffects } from '../../store/tables/effects.ts';
+import { type JournaledEffect, listEffects } from '../../store/tables/effects.ts';
 import type { Decision, Pause, PauseState } from '../../store/tables/pauses.ts';
 import { callsIn, type ToolCallsAnswer } from './tool-calls.ts';
 
@@ -34,7 +34,9 @@ export async function noteDecision(
         automated: state === 'expired',
         ...(note !== undefined && { note }),
         ...callsOf(pause, decision),
-        ...(verdict === undefined && (await madeBefore(db, pause))),
+        ...(verdict === undefined &&
+          pause.kind === 'TOOL_CALL' &&
+          madeOf(await listEffects(db, conversationId))),
       },
       actions: [],
       createdAt: decidedAt,
@@ -56,14 +58,19 @@ function callsOf(pause: Pause, { verdict, note, answer }: Decision): object {
   return calls.length > 0 ? { calls } : {};
 }
 
-/** What the step that waited had done by then: it does not come to its end, so no entry of its own says it. */
-async function madeBefore(db: Db, { kind, conversationId }: Pause): Promise<object> {
-  if (kind !== 'TOOL_CALL') return {};
-  const made = (await listEffects(db, conversationId)).flatMap(({ what, outcome }) => {
+/** What a step had done by then that does not come to its end, so that no entry of its own says it. */
+export function madeOf(effects: readonly JournaledEffect[]): { readonly made?: readonly MadeBefore[] } {
+  const made = effects.flatMap(({ what, outcome }): MadeBefore[] => {
     if (what === '') return [];
-    const { record } = (outcome?.value ?? {}) as { readonly record?: Pick<CallRecord, 'outcome'> };
+    const { record } = (outcome?.value ?? {}) as { readonly record?: CallRecord };
     if (record?.outcome === 'needs_approval') return [];
     return [{ what, ...(outcome ? record && { record } : { outcome: 'OUTCOME_UNKNOWN' }) }];
   });
   return made.length > 0 ? { made } : {};
+}
+
+interface MadeBefore {
+  readonly what: string;
+  readonly record?: CallRecord;
+  readonly outcome?: 'OUTCOME_UNKNOWN';
 }

@@ -20,6 +20,7 @@ import {
   type Decision,
   findOpenPause,
   findPause,
+  forgetAnswers,
   listOpenPauses,
   type Pause,
   type PauseState,
@@ -123,6 +124,7 @@ export function createPauses(deps: {
     const { conversationId } = pause;
     await setConversationState(db, conversationId, { from: 'AWAITING_HUMAN', to: 'EXECUTION_INTERRUPTED' });
     await deleteCheckpoint(db, conversationId);
+    await forgetAnswers(db, conversationId);
   }
 
   /** False when somebody else was quicker. */

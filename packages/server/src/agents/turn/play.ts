@@ -51,11 +51,14 @@ export type StepFailure = NonNullable<StepsRun['failure']>;
 /** So many characters of a checkpoint are written in a step of work. */
 const WRITTEN_A_STEP = 50;
 
-/** What a turn that has waited was stored as. */
-export interface ShownStep {
-  readonly step: ConversationStep;
-  /** By the conversation then. */
+/** What is known of a step besides where it began. */
+export interface KnownOfStep {
+  /** What it was stored as when it waited. */
+  readonly shown: ConversationStep | undefined;
+  /** By the conversation. */
   readonly spentUsd: number | undefined;
+  /** In the world, for the audit trail. */
+  readonly done: object;
 }
 
 /** The step of the conversation that is being played. */
@@ -193,11 +196,10 @@ export class Play {
     return storeLongTerm(db, { userId, agentId, conversationId, properties, counted, at }, memory);
   }
 
-  /** Records the step that was running as far as it went: as far as readers were shown of it, if that is further. */
-  cutOff(error: PlatformError, shown?: ShownStep): void {
+  /** Records the step that was running as far as it went. */
+  cutOff(error: PlatformError): void {
     const { running } = this;
     if (!running) return;
-    if (shown?.spentUsd !== undefined) this.counters.spentUsd = shown.spentUsd;
     this.failure = { task: { taskId: CUT_OFF_TASK, message: error.message }, cause: error };
     if (this.paused) {
       // It is over and waits no longer: its step is stored as that of a turn that was cut off.
@@ -206,14 +208,23 @@ export class Play {
       this.paused = undefined;
     }
     if (this.steps.at(-1)?.index !== running.index) this.finish(running);
-    if (!shown) return;
-    const { step } = shown;
-    const { taskErrors } = this.answering.output;
-    this.steps.push({
-      ...this.steps.pop()!,
-      data: step.data,
-      output: { ...step.output, taskErrors },
+  }
+
+  /** The same of a step that another run of the turn has begun: as far as that is known to have gone. */
+  cutOffEarlier(error: PlatformError, { shown, spentUsd, done }: KnownOfStep): void {
+    const { index, memory } = this.running!;
+    if (spentUsd !== undefined) this.counters.spentUsd = spentUsd;
+    this.cutOff(error);
+    this.audit.push({
+      ...{ stepIndex: index, taskIndex: -1, taskId: CUT_OFF_TASK, taskType: CUT_OFF_TASK },
+      ...{ durationMs: 0, input: undefined, output: { error: error.message, ...done } },
+      actions: [...memory.actions],
+      createdAt: this.answering.createdAt,
     });
+    if (!shown) return;
+    const { data, output } = shown;
+    const { taskErrors } = this.answering.output;
+    this.steps.push({ ...this.steps.pop()!, data, output: { ...output, taskErrors } });
   }
 
   private async play(input: string | undefined): Promise<void> {

@@ -18,13 +18,14 @@ import { answerIdempotencyKey, freeIdempotencyKey } from '../../store/tables/ide
 import { forgetAnswers } from '../../store/tables/pauses.ts';
 import { deleteCheckpoint, isTurnCancelled, uncountTakeUp } from '../../store/tables/turn-checkpoints.ts';
 import type { CompiledAgent } from '../deployment/compiled-agent.ts';
+import { madeOf } from '../pause/note-decision.ts';
 import { openPause } from '../pause/open-pause.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import { bubblesIn } from './bubbles.ts';
-import type { TurnCheckpoint, TurnMessage } from './checkpoint.ts';
+import type { TurnMessage } from './checkpoint.ts';
 import { createJournal, type Journal, type JournaledAnswer } from './journal.ts';
 import { keepLease, LEASE_MS, leaseLost } from './keep-lease.ts';
-import { CUT_OFF_TASK, Play, type ShownStep, type StepFailure } from './play.ts';
+import { CUT_OFF_TASK, type KnownOfStep, Play, type StepFailure } from './play.ts';
 import { type FailedAnswer, type TurnAnswer, toTurnAnswer } from './turn-answer.ts';
 import { logLostTurn, logPlayedTurn, turnFields } from './turn-log.ts';
 import { parseCounters } from './turn-memory.ts';
@@ -223,20 +224,31 @@ export async function endCutOffTurn(
   const play = new Play(deps, claim, checkpoint.message, journal, signal);
   const error = new PlatformError(why, `${ENDINGS[why]} ${whatIsKnown(journal)}`);
   play.takeUp(claim.resumed);
-  play.cutOff(error, await findShown(deps.store.db, claim, checkpoint));
+  play.cutOffEarlier(error, await findOut(deps.store.db, claim));
   await commitTurn(deps, claim, journal, play);
 }
 
-/** Of a turn that has waited: what it has said and spent until then is not in its checkpoint, from which its step runs again. */
-async function findShown(
+/** What the step has done, said and spent before it was cut off: its checkpoint is from its beginning. */
+async function findOut(
   db: Db,
-  { lease: { conversationId } }: TurnClaim,
-  { isAnswered, step: { index } }: TurnCheckpoint,
-): Promise<ShownStep | undefined> {
-  if (!isAnswered) return undefined;
-  const step = await findConversationStep(db, conversationId, index);
-  const memory = await findConversationMemory(db, conversationId);
-  return step && memory && { step, spentUsd: parseCounters(memory.counters).spentUsd };
+  { lease, resumed }: Parameters<typeof endCutOffTurn>[1],
+): Promise<KnownOfStep> {
+  const { conversationId } = lease;
+  const { checkpoint, effects } = resumed;
+  const { index, task, memory } = checkpoint.step;
+  const ofStep = effects.filter(({ stepIndex, taskIndex }) => stepIndex === index && taskIndex === task);
+  const done = madeOf(ofStep);
+  const costs = (done.made ?? []).flatMap(({ record }) =>
+    typeof record?.costUsd === 'number' ? [record.costUsd] : [],
+  );
+  const cost = costs.reduce((sum, usd) => sum + usd, memory.counters.spentUsd ?? 0);
+  const row = await findConversationMemory(db, conversationId);
+  const spentUsd = Math.max(cost, row ? (parseCounters(row.counters).spentUsd ?? 0) : 0);
+  return {
+    done,
+    shown: checkpoint.isAnswered ? await findConversationStep(db, conversationId, index) : undefined,
+    spentUsd: spentUsd > 0 ? spentUsd : undefined,
+  };
 }
 
 /** Leaves a turn that has acted for whoever takes it up: its key stays with it. */

@@ -137,7 +137,9 @@ function say(parts: readonly AnswerPart[], task: LlmTask, memory: TurnMemory, to
 /** What a model offers is no template either. */
 function offer(values: readonly string[], { id }: LlmTask, memory: TurnMemory): void {
   const { settled, quickReplies } = memory;
-  const offered = values.slice(0, MAX_QUICK_REPLIES - quickReplies.length).map(value => ({ value }));
+  const offered = values
+    .slice(0, Math.max(0, MAX_QUICK_REPLIES - quickReplies.length))
+    .map(value => ({ value }));
   if (offered.length === 0) return;
   const places = offered.map((_, index) => quickReplies.length + index);
   memory.settled = { ...settled, quickReplies: [...settled.quickReplies, ...places] };
