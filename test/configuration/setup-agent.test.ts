@@ -238,6 +238,29 @@ describe.each(platforms)('setup_agent on $kind', ({ start, lacks }) => {
     expect(await countRows()).toEqual(before);
   });
 
+  it('gives its model the tools that come with the platform, all or those it is told', async () => {
+    const toolsOf = async (more: object) => {
+      const { agentId } = await setUp(named('Reckoner', more));
+      model.play([{ text: 'Yes.' }]);
+      await say(agentId, 'Hello');
+      return model.requests[0]!.tools.map(({ name }) => name).toSorted();
+    };
+    const builtInToolsWhitelist = 'calculator, datetime';
+    expect(await toolsOf({})).toEqual([]);
+    expect(await toolsOf({ builtInToolsWhitelist })).toEqual([]);
+    expect(await toolsOf({ enableBuiltInTools: true, builtInToolsWhitelist })).toEqual([
+      'calculator',
+      'datetime',
+    ]);
+    expect((await toolsOf({ enableBuiltInTools: true })).length).toBeGreaterThan(2);
+    const refused = await refusalOf(
+      named('Nobody', { enableBuiltInTools: true, builtInToolsWhitelist: 'calculator, websearch' }),
+    );
+    expect(refused.error).toMatch(
+      /^builtInToolsWhitelist: there is no built-in tool "websearch"; there are calculator, /,
+    );
+  });
+
   it('has no argument that would set or open a gate (E-33)', async () => {
     for (const argument of ['hitlConfig', 'vaultKeyName', 'toolApprovals', 'gated', 'maxToolIterations']) {
       expect(await refusalOf(named('Gate', { [argument]: {} }))).toMatchObject({

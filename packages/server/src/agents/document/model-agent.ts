@@ -1,6 +1,7 @@
 import { type DocumentRef, type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import { PlatformError } from '../../kernel/errors.ts';
 import { answerSchema } from './answer-schema.ts';
+import { BUILT_IN_TOOLS } from './built-in-tools.ts';
 import { DOCUMENT_SCHEMAS } from './documents.ts';
 import type { ChosenModel } from './model-choice.ts';
 import { parseDocument } from './parse-document.ts';
@@ -16,6 +17,9 @@ export interface ModelAgentParts extends ChosenModel {
   readonly introMessage?: string | undefined;
   /** Addresses, or `patchbay:servers/<name>`. */
   readonly mcpServerUrls: readonly string[];
+  readonly enableBuiltInTools: boolean;
+  /** Empty is all of them. */
+  readonly builtInTools: readonly string[];
   readonly enableQuickReplies: boolean;
   readonly enableSentimentAnalysis: boolean;
 }
@@ -38,6 +42,7 @@ const REGISTERED = 'patchbay:';
  */
 export function modelAgentDocuments(parts: ModelAgentParts): NewDocument[] {
   const { agentId, introMessage, mcpServerUrls } = parts;
+  refuseUnknownTools(parts.builtInTools);
   const made: NewDocument[] = [];
   const make = (type: DocumentType, body: unknown, id = agentId) => {
     const document = { type, id, version: 1, body: parseDocument(DOCUMENT_SCHEMAS[type], body) };
@@ -97,6 +102,8 @@ function taskOf(parts: ModelAgentParts) {
         responseSchema: answerSchema(extras),
       }),
     },
+    enableBuiltInTools: parts.enableBuiltInTools,
+    builtInToolsWhitelist: parts.builtInTools,
     conversationHistoryLimit: HISTORY_TURNS,
   };
 }
@@ -104,6 +111,16 @@ function taskOf(parts: ModelAgentParts) {
 function outputBody(text: string) {
   const outputs = [{ valueAlternatives: [{ type: 'text', text }] }];
   return { outputSet: [{ action: 'CONVERSATION_START', outputs }] };
+}
+
+function refuseUnknownTools(names: readonly string[]): void {
+  const unknown = names.find(name => !(BUILT_IN_TOOLS as readonly string[]).includes(name));
+  if (unknown === undefined) return;
+  const shown = JSON.stringify(unknown.slice(0, 100));
+  throw new PlatformError(
+    'invalid',
+    `builtInToolsWhitelist: there is no built-in tool ${shown}; there are ${BUILT_IN_TOOLS.join(', ')}.`,
+  );
 }
 
 /** What it throws says what it is about. */

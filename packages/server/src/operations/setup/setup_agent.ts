@@ -1,17 +1,16 @@
 import { type DocumentType, formatDocumentUri } from '@patchbay/contract/ids';
 import type { SetUp } from '../../agents/configuration/set-up-agent.ts';
-import { PlatformError } from '../../kernel/errors.ts';
 import type { OperationHandler } from '../bind.ts';
 
 export function setupAgent(setUp: SetUp): OperationHandler<'setup_agent'> {
-  return async ({ mcpServerUrls, ...input }, { principal }) => {
-    refuseBuiltInTools(input);
+  return async ({ mcpServerUrls, builtInToolsWhitelist, ...input }, { principal }) => {
     const { agentName, environment, deploy, enableQuickReplies, enableSentimentAnalysis } = input;
     const made = await setUp(principal, {
       ...input,
       apiKey: input.apiKey,
       baseUrl: input.baseUrl?.trim() || undefined,
       introMessage: input.introMessage?.trim() ? input.introMessage : undefined,
+      builtInTools: [...new Set(entriesOf(builtInToolsWhitelist))],
       mcpServerUrls: [...new Set(entriesOf(mcpServerUrls))],
     });
     const locations = (type: DocumentType) =>
@@ -41,18 +40,6 @@ export function setupAgent(setUp: SetUp): OperationHandler<'setup_agent'> {
       apiKeyVaultReference: made.apiKeyReference ?? null,
     };
   };
-}
-
-/** Refused rather than left out: who asks for them would wonder where they are. */
-function refuseBuiltInTools({ enableBuiltInTools, builtInToolsWhitelist = '' }: BuiltInArguments): void {
-  if (!enableBuiltInTools && entriesOf(builtInToolsWhitelist).length === 0) return;
-  const argument = enableBuiltInTools ? 'enableBuiltInTools' : 'builtInToolsWhitelist';
-  throw new PlatformError('invalid', `${argument}: no tools come with this platform; leave it out.`);
-}
-
-interface BuiltInArguments {
-  readonly enableBuiltInTools: boolean;
-  readonly builtInToolsWhitelist?: string | undefined;
 }
 
 /** Of a comma list. */
