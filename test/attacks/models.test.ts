@@ -52,7 +52,7 @@ describe('An agent with a model', () => {
     expect(placesWith(canary, { asked: rig.model.requests[0]!.path })).toEqual(['asked']);
     // Nobody listens there.
     const told = await ask('http://127.0.0.1:1').catch(String);
-    expect(told).toContain('http://127.0.0.1:1/[redacted]/v1');
+    expect(told).toContain("can't be reached");
     const log = rig.platform.logLines();
     expect(JSON.stringify(log)).toContain('http://127.0.0.1:1/[redacted]/v1');
     const tables = await dumpTables(rig.platform.platform.store);
@@ -169,5 +169,31 @@ describe('An agent with a model', () => {
     const state = async () => (await rig.client.call('get_approval_status', { conversationId })).state;
     await expect.poll(state).toBe('READY');
     expect(sent()).toBe(2);
+  });
+
+  it('tells whoever talks to it neither where its model is nor what that says of a failure, and its author both (attack 50)', async () => {
+    const mark = newMark();
+    const closed = `http://127.0.0.1:1/${mark}`;
+    const ways = [
+      { parameters: { model: 'any', baseUrl: `${closed}/v1` }, told: "can't be reached" },
+      { parameters: { model: 'any', baseUrl: `http://10.0.0.7/${mark}` }, told: 'may not be reached' },
+      { parameters: rig.parameters, told: 'refused the request (status 400)' },
+    ];
+    for (const { parameters, told } of ways) {
+      const talk = await rig.agent({ parameters, retry: { maxAttempts: 1 } });
+      rig.model.play([{ status: 400, message: `No ${mark} for org-7 at http://10.0.0.7/` }]);
+      const { agentId, conversationId } = talk;
+      const failed = rig.client.call('talk_to_agent', { agentId, conversationId, message: 'Hello' });
+      const error: Error = await failed.then(
+        () => new Error('none'),
+        thrown => thrown,
+      );
+      expect(error.message).toContain(told);
+      const read = await rig.client.call('read_conversation', { conversationId });
+      const heard = JSON.stringify([error.message, read.conversationOutputs]);
+      expect(heard).not.toMatch(new RegExp(`${mark}|org-7|127\\.0\\.0\\.1|10\\.0\\.0\\.7`));
+      const { entries } = await rig.client.call('read_audit_trail', { conversationId });
+      expect(JSON.stringify(entries)).toContain(mark);
+    }
   });
 });

@@ -61,7 +61,7 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
       }
       const { failure } = attempt;
       const waitMs = waitBeforeRetry(request, attempts, failure);
-      const { code } = failure;
+      const { code, told } = failure;
       const message = scrub(failure.message);
       logger.info('a request to a model failed', {
         provider,
@@ -72,7 +72,7 @@ export function createModels({ fetch, fetchOwn, clock, logger }: ModelParts): Ca
         waitMs,
       });
       if (waitMs === undefined)
-        return { kind: 'failed', code, message, ...(usage && { usage }), attempts, durationMs: took() };
+        return { kind: 'failed', code, message, told, ...(usage && { usage }), attempts, durationMs: took() };
       await clock.sleep(waitMs, request.signal);
     }
   };

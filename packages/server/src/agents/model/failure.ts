@@ -10,6 +10,8 @@ export interface Failure {
   readonly code: ModelFailure;
   /** For the agent's author. */
   readonly message: string;
+  /** For whoever talks to the agent: the same without the address and the provider's own words. */
+  readonly told: string;
   /** May the same request do better? */
   readonly again: boolean;
   /** How long the provider asks to wait. */
@@ -65,8 +67,8 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   return failure('PROTOCOL_ERROR', `${provider} answered something that can't be read; check the base URL.`);
 }
 
-function failure(code: ModelFailure, message: string, again = false, retryAfterMs?: number): Failure {
-  return { code, message, again, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+function failure(code: ModelFailure, message: string, again = false, told = message): Failure {
+  return { code, message, told, again };
 }
 
 /** The safe fetch says in its message which address it means and why, and nothing of what answered. */
@@ -79,9 +81,16 @@ function connectionFailure(error: PlatformError, { provider, answeredWith }: Fai
     return failure(
       'UNAVAILABLE',
       `${provider}: ${error.message}; check the base URL, and where it is meant, name the host in the setting egress.privateHosts.`,
+      false,
+      `${provider} is at an address that may not be reached; check the base URL, and the setting egress.privateHosts.`,
     );
   const again = reason === 'connect' || reason === 'broken' || reason === 'timeout';
-  return failure('UNAVAILABLE', `${provider}: ${error.message}; check the base URL.`, again);
+  return failure(
+    'UNAVAILABLE',
+    `${provider}: ${error.message}; check the base URL.`,
+    again,
+    `${provider} can't be reached; check the base URL.`,
+  );
 }
 
 const EVENTS = 'text/event-stream';
@@ -142,13 +151,13 @@ function statusFailure({ status, text, headers }: Said, context: FailureContext)
   const { provider, model } = context;
   const read = text.slice(0, MAX_READ);
   const why = saying(read, context);
-  const told = (code: ModelFailure, sentence: string, again = false) =>
-    failure(
-      code,
-      `${provider} ${sentence}${why}`,
-      again,
-      again ? retryAfter(headers, context.now) : undefined,
-    );
+  const told = (code: ModelFailure, sentence: string, again = false): Failure => {
+    const retryAfterMs = again ? retryAfter(headers, context.now) : undefined;
+    return {
+      ...failure(code, `${provider} ${sentence}${why}`, again, `${provider} ${sentence}`),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    };
+  };
 
   if (status === 401 || (status === 400 && BAD_KEY.test(read)))
     // Some providers repeat a part of the key.

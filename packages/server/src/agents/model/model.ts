@@ -86,6 +86,8 @@ export type ModelOutcome =
       readonly code: ModelFailure;
       /** For the agent's author: provider, status and remedy. No secrets, nothing of the answer's body but the provider's own short message. */
       readonly message: string;
+      /** For whoever talks to the agent, where that is less: no address, and nothing that the provider said. */
+      readonly told?: string;
       readonly usage?: ModelUsage;
       readonly attempts: number;
       readonly durationMs: number;

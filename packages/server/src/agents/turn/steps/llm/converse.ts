@@ -80,7 +80,8 @@ async function ask(
   });
   measure(task, memory, outcome);
   if (outcome.kind === 'answered') return outcome;
-  throw new PlatformError('unavailable', `${outcome.message.replace(/\.$/, '')}.`);
+  const { message, told = message } = outcome;
+  throw new PlatformError('unavailable', `${told.replace(/\.$/, '')}.`);
 }
 
 /** Blanks alone are no bubble, so those that begin an answer are told with what follows them. */
@@ -104,7 +105,9 @@ function measure(task: LlmTask, memory: TurnMemory, outcome: ModelOutcome): void
       : undefined;
   memory.remember(`llm:${task.id}:request`, {
     ...{ provider: task.type, model: modelName(task), attempts, durationMs, usage },
-    outcome: outcome.kind === 'answered' ? outcome.finish : outcome.code,
+    ...(outcome.kind === 'answered'
+      ? { outcome: outcome.finish }
+      : { outcome: outcome.code, reason: outcome.message }),
     ...(costUsd !== undefined && { costUsd }),
   });
   spend(memory, costUsd);
