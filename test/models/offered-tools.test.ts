@@ -320,6 +320,10 @@ describe('The tools that a model is offered', () => {
     const registered = await rig.agent({ mcpServers: ['verbatim'] });
     const { requests } = await registered.say({ text: 'Hello.' });
     expect(requests[0]!.tools[0]!.description).toBe(described.description);
+    await registered.say({ text: 'Hello again.' });
+    // Once, and of the one whose texts stay as they are.
+    expect(logged('its tool verbatim__find looks like instructions to a model (instructions)')).toBe(1);
+    expect(logged('its tool find looks like')).toBe(0);
   });
 
   it('are once each where a document and the task name the same server', async () => {

@@ -591,6 +591,7 @@ describe('patchbay servers', () => {
           changes: [],
           inputSchema: {},
           annotations: {},
+          ...(name === 't007' && { suspicious: ['instructions'] }),
         }));
       return { count: tools.length, total: names.length, tools };
     };
@@ -598,6 +599,7 @@ describe('patchbay servers', () => {
     const lines = io.out().trimEnd().split('\n');
     expect(lines).toHaveLength(251);
     expect(lines[1]).toMatch(/^t000 +offered +x__t000 +Does\.$/);
+    expect(io.err()).toBe('What it says of t007 looks like instructions: instructions.\n');
   });
 
   it('calls a tool with arguments of every kind', async () => {

@@ -309,6 +309,13 @@ async function tools(io: Io, name: string, options: OfInstance): Promise<void> {
     (tool.reason ?? tool.description ?? '').split('\n')[0]!.slice(0, 100),
   ]);
   writeLine(io.stdout, table([['TOOL', 'STANDING', 'AGENTS SEE', 'ABOUT'], ...rows]));
+  for (const { name: tool, suspicious } of all) {
+    if (suspicious)
+      writeLine(
+        io.stderr,
+        printable(`What it says of ${tool} looks like instructions: ${suspicious.join(', ')}.`),
+      );
+  }
 }
 
 async function allTools(client: Client, name: string, instance: string) {

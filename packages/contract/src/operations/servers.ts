@@ -174,6 +174,10 @@ export const listServerTools = defineOperation({
         description: z.string().optional().describe("The server's word"),
         inputSchema: z.record(z.string(), z.unknown()),
         annotations: z.record(z.string(), z.unknown()).describe('Hints the server gives'),
+        suspicious: z
+          .array(z.string())
+          .optional()
+          .describe('What in the texts of a server that is not trusted looks like instructions to a model'),
       }),
     ),
   }),

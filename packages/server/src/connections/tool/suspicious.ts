@@ -35,3 +35,13 @@ export function suspicionsIn(text: string): readonly Suspicion[] {
   if (TERMINAL_ESCAPE.test(text)) found.push('terminal_escapes');
   return found;
 }
+
+/** The same for everything that a server says of one of its tools: what a model reads before it calls anything. */
+export function suspicionsInTool(tool: {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: object;
+}): readonly Suspicion[] {
+  const { title = '', description = '', inputSchema } = tool;
+  return suspicionsIn(`${title}\n${description}\n${JSON.stringify(inputSchema)}`);
+}

@@ -10,6 +10,7 @@ import { SessionError } from '../../../../connections/session/failure.ts';
 import { exposeTools } from '../../../../connections/tool/exposed-name.ts';
 import { governTool } from '../../../../connections/tool/govern-text.ts';
 import type { RemoteTool } from '../../../../connections/tool/remote-tool.ts';
+import { suspicionsInTool } from '../../../../connections/tool/suspicious.ts';
 import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
 import type { ListedTool, ToolSource } from './callable-tool.ts';
@@ -60,8 +61,19 @@ function listTools(servers: readonly Reached[], warn: (sentence: string) => void
   for (const { reason } of setAside) warn(reason);
   return [...byName].map(([name, { server, tool }]) => {
     const { definition, tools } = offers.get(server)!;
-    return listed(name, definition, tools.get(tool)!);
+    const one = listed(name, definition, tools.get(tool)!);
+    if (!definition.trusted) warnOfInstructions(one, warn);
+    return one;
   });
+}
+
+/** Its texts stay as they are (W-18), so people are told; no gate depends on what a model makes of them. */
+function warnOfInstructions(tool: McpTool, warn: (sentence: string) => void): void {
+  const suspicions = suspicionsInTool(tool);
+  if (suspicions.length === 0) return;
+  warn(
+    `What the server ${tool.server} says of its tool ${tool.name} looks like instructions to a model (${suspicions.join(', ')}): look at it with \`npx patchbay servers tools ${tool.definition.ref.name}\`.`,
+  );
 }
 
 /** What a server is named for twice, once narrowed by a document, is offered once. What the platform adds keeps its own names (E-86). */
