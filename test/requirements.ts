@@ -1077,6 +1077,7 @@ export const HELD: readonly RequirementId[] = [
   'E-69',
   'E-70',
   'E-71',
+  'E-73',
   'E-74',
   'E-75',
   'E-76',
@@ -1163,7 +1164,6 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-62', 'the tools that are built'],
   ['E-64', 'the tools that are built'],
   ['E-72', 'the tools that are built'],
-  ['E-73', 'there are no internal agent tools yet'],
   ['E-100', 'setup_agent; create_api_agent is not built'],
   ['E-104', 'the limits of calls of MCP tools; built-in tools have no rate limit'],
   [

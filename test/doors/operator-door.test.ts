@@ -2,6 +2,7 @@ import { OPERATIONS } from '@patchbay/contract/operations';
 import { TIERS } from '@patchbay/contract/roles';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILT_IN_TOOLS } from '../../packages/server/src/agents/document/built-in-tools.ts';
 import { argumentsOf, CATALOGUE, membersOf } from './catalogue.ts';
 import { platforms } from './platforms.ts';
 import { callTool, post, rpc, statusWithHost, toolError } from './wire.ts';
@@ -104,7 +105,8 @@ describe.each(platforms)('the operator door of $kind', ({ start, lacks }) => {
     });
 
     it('leaves out what is not a tool, which is not callable either (E-73, E-74)', async () => {
-      for (const hidden of ['create_key', 'deploy_agent_file', 'calculator', 'no_such_tool']) {
+      const hiddenTools = ['create_key', 'deploy_agent_file', ...BUILT_IN_TOOLS, 'no_such_tool'];
+      for (const hidden of hiddenTools) {
         const { body } = await call(hidden, {});
         expect(body.error, hidden).toMatchObject({ code: -32602, message: `Unknown tool: ${hidden}` });
       }
