@@ -149,6 +149,24 @@ describe.each(engines)('an agent with a model on %s', engine => {
     expect(await rig.auditBreaks(conversationId)).toEqual([]);
   });
 
+  it('leaves what it had done in the audit trail when it is cancelled before it goes on', async () => {
+    const { deps, sent } = world([[call('read', 'a'), call('remove', 'a')], [text('Never said.')]]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns, 'Remove a.');
+    await decide(conversationId, 'APPROVED');
+    await rig.pauses.cancel({ principal: ann, decidedBy: ann.id }, conversationId);
+    await turns.continueTurn(conversationId);
+    expect(sent.map(({ tool }) => tool)).toEqual(['read']);
+    expect((await rig.auditEntries(conversationId)).at(-1)).toMatchObject({
+      taskId: 'turn',
+      output: {
+        error: expect.stringContaining('was cancelled'),
+        made: [{ what: 'the tool "files__read"', record: { tool: 'read', outcome: 'answered' } }],
+      },
+    });
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
   it('keeps what was decided when the same turn waits once more', async () => {
     const { deps, requests, sent } = world([
       [call('remove', 'a')],
