@@ -1101,6 +1101,7 @@ export const HELD: readonly RequirementId[] = [
   'E-99',
   'E-102',
   'E-103',
+  'E-104',
   'E-105',
   'E-106',
   'EX-01',
@@ -1165,7 +1166,6 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-64', 'the tools that are built'],
   ['E-72', 'the tools that are built'],
   ['E-100', 'setup_agent; create_api_agent is not built'],
-  ['E-104', 'the limits of calls of MCP tools; built-in tools have no rate limit'],
   [
     'EX-02',
     'discover-tools and what the documents have; jsonSchema and duplicate are not built, and the store has our paths besides these two',

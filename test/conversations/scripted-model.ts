@@ -60,6 +60,7 @@ export function world(script: readonly (readonly AnswerPart[])[]) {
   const mcp: McpTools = {
     offered: async () => view,
     registered: ({ name }) => (name === 'files' ? definition : undefined),
+    tooOften: async () => undefined,
     warn: () => undefined,
     async call(outbound): Promise<CallOutcome> {
       const { tool, arguments: args, approval } = outbound;

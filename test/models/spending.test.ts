@@ -120,4 +120,19 @@ describe('A conversation with a model and a budget', () => {
     expect(server.calls.length - before).toBe(70);
     expect(told.filter(({ text }) => text.startsWith('RATE_LIMITED'))).toHaveLength(10);
   });
+
+  it.each(['calculator', 'ping'])('has the same limits for calls of %s (E-104)', async name => {
+    const httpcalls = {
+      targetServerUrl: new URL(server.url).origin,
+      httpCalls: [{ name: 'ping', parameters: {}, request: { path: '/ping' } }],
+    };
+    const task = { enableBuiltInTools: true, mcpServers: ['shop'] };
+    const often = await rig.agent(task, { httpcalls });
+    const rounds = await often.say({ calls: many(name) }, { calls: many(name, 20) }, { text: 'Done.' });
+    expect(rounds.told.filter(({ text }) => text.startsWith('RATE_LIMITED'))).toHaveLength(10);
+    const priced = { ...task, inputPricePer1M: 100_000, outputPricePer1M: 0 };
+    const poor = await rig.agent(priced, { httpcalls, budget: { usdPerConversation: 1 } });
+    const { told } = await poor.say({ calls: many(name, 1) }, { text: 'Done.' });
+    expect(told[0]!.text).toMatch(/^BUDGET_EXCEEDED: /);
+  });
 });

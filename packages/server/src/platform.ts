@@ -299,6 +299,7 @@ export async function createPlatform(
     mcp: {
       call: outboundCalls.call,
       offered: outboundCalls.offered,
+      tooOften: outboundCalls.tooOften,
       registered: registeredNow,
       warn: (sentence, agentId) => part('connections').warn(sentence, { agentId }),
     },

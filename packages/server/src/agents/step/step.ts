@@ -236,6 +236,8 @@ export interface McpTools {
   offered: OutboundCalls['offered'];
   /** See `OutboundCalls.call`. */
   call(call: OutboundCall): Promise<CallOutcome>;
+  /** See `OutboundCalls.tooOften`. */
+  readonly tooOften: OutboundCalls['tooOften'];
   /** A registered server, as it is defined now; `undefined` when there is none. */
   registered(ref: ServerRef): ServerDefinition | undefined;
   /** Tells whoever runs the platform what is odd about an agent. */

@@ -7,12 +7,30 @@ export interface BudgetLimits {
   readonly callsPerMinute: number;
 }
 
+/** Counts a call of a tool of an agent. A phrase where there were too many within a minute: then it is not to be made. */
+export type CallRate = (call: {
+  readonly agentId: string | undefined;
+  /** Tells its tools from those of others. */
+  readonly server: string;
+  readonly tool: string;
+}) => Promise<string | undefined>;
+
+export function createCallRate({ callsPerMinute }: BudgetLimits): CallRate {
+  if (callsPerMinute === 0) return async () => undefined;
+  const calls = new RateLimiterMemory({ points: callsPerMinute, duration: 60 });
+  return ({ agentId, server, tool }) =>
+    calls.consume([agentId, server, tool].join(' ')).then(
+      () => undefined,
+      () => `the tool "${tool}" was called ${callsPerMinute} times within a minute`,
+    );
+}
+
+/** What a model can do about it. */
+export const DO_WITHOUT = 'do without it for a minute';
 const WITHOUT = 'no more tools can be called in it, so answer with what is known';
 
 /** Ensures that the conversation has money left, and that the agent does not call too often (E-104). */
-export function createBudgetStep({ callsPerMinute }: BudgetLimits): CallStep {
-  const calls =
-    callsPerMinute === 0 ? undefined : new RateLimiterMemory({ points: callsPerMinute, duration: 60 });
+export function createBudgetStep(tooOften: CallRate): CallStep {
   return {
     name: 'budget',
     async run({ call }) {
@@ -21,19 +39,12 @@ export function createBudgetStep({ callsPerMinute }: BudgetLimits): CallStep {
         const spent = `the conversation has spent ${budget.spentUsd} of the ${budget.limitUsd} US dollars it may spend on calls`;
         return refuse('BUDGET_EXCEEDED', driver === 'model' ? `${spent}; ${WITHOUT}` : spent);
       }
-      if (driver === 'person' || !calls) return undefined;
-      const key = [callFor.agentId, formatServerRef(server.ref), tool].join(' ');
-      return calls.consume(key).then(
-        () => undefined,
-        () => {
-          const often = `the tool "${tool}" was called ${callsPerMinute} times within a minute`;
-          const remedy =
-            driver === 'model'
-              ? 'do without it for a minute'
-              : 'wait, or raise PATCHBAY_CONNECTIONS_CALLS_PER_MINUTE';
-          return refuse('RATE_LIMITED', `${often}; ${remedy}`);
-        },
-      );
+      if (driver === 'person') return undefined;
+      const { agentId } = callFor;
+      const often = await tooOften({ agentId, server: formatServerRef(server.ref), tool });
+      if (often === undefined) return undefined;
+      const remedy = driver === 'model' ? DO_WITHOUT : 'wait, or raise PATCHBAY_CONNECTIONS_CALLS_PER_MINUTE';
+      return refuse('RATE_LIMITED', `${often}; ${remedy}`);
     },
   };
 }

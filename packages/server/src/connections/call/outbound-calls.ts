@@ -12,7 +12,7 @@ import type { Connection } from '../session/connection.ts';
 import { refusedAs, SessionError } from '../session/failure.ts';
 import type { ConnectRequest, Pool } from '../session/pool.ts';
 import { timeLimit } from '../session/time-limit.ts';
-import type { BudgetLimits } from './budget.ts';
+import { type BudgetLimits, type CallRate, createCallRate } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord } from './outcome.ts';
 import type { Reachable } from './resolve.ts';
@@ -44,6 +44,8 @@ export interface OutboundCalls {
    * with the reason of the signal.
    */
   offered(call: Pick<OutboundCall, 'server' | 'callFor' | 'turn' | 'signal'>): Promise<ServerView>;
+  /** Counts a call that an agent makes elsewhere among its calls of tools: see `BudgetLimits`. */
+  readonly tooOften: CallRate;
   /** The tools as they were listed last; `undefined` before the first time. */
   listed(server: ServerDefinition, connection: Connection): ServerView | undefined;
 }
@@ -175,9 +177,10 @@ export function createOutboundCalls(deps: {
     return list;
   }
 
+  const tooOften = createCallRate(limits);
   const steps = callSteps({
     clock,
-    limits,
+    tooOften,
     resolver: {
       reach: call => reached(call.server, call.callFor),
       view: async (call, from) => viewOf(call.server, await listFor(call, from)),
@@ -191,6 +194,7 @@ export function createOutboundCalls(deps: {
 
   return {
     connection,
+    tooOften,
     listed,
     async offered(call) {
       const { connection: from } = await reached(call.server, call.callFor);

@@ -1,4 +1,4 @@
-import { type BudgetLimits, createBudgetStep } from './budget.ts';
+import { type CallRate, createBudgetStep } from './budget.ts';
 import { interpretStep } from './interpret.ts';
 import { limitStep } from './limit.ts';
 import type { CallStep } from './outbound-call.ts';
@@ -12,13 +12,13 @@ import { validateStep } from './validate.ts';
  * by `run-call.ts`, however it ends.
  */
 export function callSteps(
-  parts: { readonly resolver: Resolver; readonly limits: BudgetLimits } & SendParts,
+  parts: { readonly resolver: Resolver; readonly tooOften: CallRate } & SendParts,
 ): readonly CallStep[] {
   return [
     createResolveStep(parts.resolver), // server, tool        → connection, tool, as the definition offers them
     validateStep, //                      arguments           → what the tool takes
     createPolicyStep(parts.clock), //     hints, gates        → deny, a person is needed, or allow; what was approved is what is sent
-    createBudgetStep(parts.limits), //    rate, spent         → room for one more
+    createBudgetStep(parts.tooOften), //   rate, spent         → room for one more
     createSendStep(parts), //             one request         → raw result; repeated only as declared, or when it never arrived
     interpretStep, //                     raw result          → structured, text, error; suspicious phrases
     limitStep, //                         result              → what the consumer gets: cut, labelled

@@ -43,6 +43,7 @@ describe('a call of an MCP tool in a turn', () => {
         return ANSWERED;
       },
       offered: async () => expect.unreachable(),
+      tooOften: async () => undefined,
       registered: () => undefined,
       warn: () => undefined,
     };
@@ -79,6 +80,7 @@ describe('a call of an MCP tool in a turn', () => {
           return ANSWERED;
         },
         offered: async () => expect.unreachable(),
+        tooOften: async () => undefined,
         registered: () => undefined,
         warn: () => undefined,
       };

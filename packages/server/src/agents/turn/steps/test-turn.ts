@@ -86,6 +86,7 @@ export function testTools(
     mcp: {
       call: () => Promise.reject(new Error('Nothing is called in this test.')),
       offered: () => Promise.reject(new Error('No tools are looked at in this test.')),
+      tooOften: async () => undefined,
       registered: () => undefined,
       warn: () => undefined,
     },

@@ -1,3 +1,4 @@
+import { DO_WITHOUT } from '../../../../connections/call/budget.ts';
 import {
   type ApprovalBinding,
   type CallRecord,
@@ -15,6 +16,7 @@ import { dataformatter } from './builtin/dataformatter.ts';
 import { datetime } from './builtin/datetime.ts';
 import type { Approval, ListedTool, Made, ToolSource } from './callable-tool.ts';
 import { whyNotApproved } from './own-approval.ts';
+import { OVERSPENT, type Purse } from './purse.ts';
 
 const TOOLS: Readonly<Record<BuiltInToolName, BuiltInTool>> = { calculator, datetime, dataformatter };
 
@@ -51,8 +53,9 @@ const CHARACTERS_A_STEP = 10;
 /** They change nothing and reach nothing: an agent's policies may ask about them all the same. */
 export function builtInTools(
   listed: readonly ListedBuiltIn[],
-  { tools, approvals }: { readonly tools: StepTools; readonly approvals: ToolApprovals },
+  turn: { readonly tools: StepTools; readonly approvals: ToolApprovals; readonly purse: Purse },
 ): ToolSource<ListedBuiltIn> {
+  const { tools, approvals, purse } = turn;
   const { clock, conversation, budget } = tools;
 
   function call(
@@ -96,11 +99,21 @@ export function builtInTools(
     }
   }
 
+  /** They are under the limits of all tools (E-104). */
+  async function refused({ name, server }: ListedBuiltIn): Promise<Ended | undefined> {
+    if (purse.isEmpty) return { kind: 'refused', code: 'BUDGET_EXCEEDED', message: OVERSPENT };
+    const { agentId } = conversation;
+    const often = await tools.mcp.tooOften({ agentId, server, tool: name });
+    return often === undefined
+      ? undefined
+      : { kind: 'refused', code: 'RATE_LIMITED', message: `${often}; ${DO_WITHOUT}` };
+  }
+
   return {
     pure: new Set(listed.map(({ name }) => name)),
     list: async () => ({ tools: listed, away: [] }),
     async call(tool, args, { approval }): Promise<Made> {
-      const ended = call(tool, args, approval);
+      const ended = (await refused(tool)) ?? call(tool, args, approval);
       const { server, tool: name } = tool;
       const record: CallRecord = {
         ...{ server, tool: name, ...wordsFor(ended), durationMs: 0, costUsd: undefined },

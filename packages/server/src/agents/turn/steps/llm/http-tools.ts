@@ -1,3 +1,4 @@
+import { DO_WITHOUT } from '../../../../connections/call/budget.ts';
 import {
   type ApprovalBinding,
   type CallRecord,
@@ -24,7 +25,7 @@ import { turnData, withValue } from '../turn-data.ts';
 import type { Approval, ListedTool, Made, ToolSource } from './callable-tool.ts';
 import { endedBy, recordWords } from './http-outcome.ts';
 import { whyNotApproved } from './own-approval.ts';
-import type { Purse } from './purse.ts';
+import { OVERSPENT, type Purse } from './purse.ts';
 
 /** A call of an httpcalls document that a model may make. */
 export interface HttpTool extends ListedTool {
@@ -99,7 +100,6 @@ const PARTS: Readonly<Record<keyof ApprovalBinding, string>> = {
   policy: 'what the agent asks of such calls',
 };
 const MAX_SHOWN_URL = 500;
-const OVERSPENT = 'the conversation has spent what it may; answer with what is known';
 
 export interface HttpToolsTurn {
   readonly memory: TurnMemory;
@@ -160,6 +160,9 @@ async function callOnce(
   if (judged.verdict === 'deny') {
     return refuse('DENIED', `this agent may not call "${tool.name}": ${judged.reason}; do without it`);
   }
+  const { agentId } = turn.tools.conversation;
+  const often = await turn.tools.mcp.tooOften({ agentId, server: `http ${tool.server}`, tool: tool.tool });
+  if (often !== undefined) return refuse('RATE_LIMITED', `${often}; ${DO_WITHOUT}`);
   const apart = await readied(prepared, texts, turn);
   if (judged.verdict === 'ask' && !approval) {
     const built = await buildRequest(prepared.request, apart);

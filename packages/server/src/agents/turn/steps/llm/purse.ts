@@ -20,6 +20,9 @@ export interface Purse {
   pay(tool: ListedTool, isPriced: boolean, make: () => Promise<Made>): Promise<Made>;
 }
 
+/** What a model is told of calls behind the one that crossed the limit. */
+export const OVERSPENT = 'the conversation has spent what it may; answer with what is known';
+
 export function createPurse(
   task: Pick<LlmTask, 'maxBudgetPerConversation' | 'enforceBudget' | 'toolPricing'>,
   { counters }: Pick<TurnMemory, 'counters'>,
