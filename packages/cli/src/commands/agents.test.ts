@@ -38,6 +38,15 @@ describe('agents', () => {
     expect(io.out()).toContain(`demo  1        READY   ${platform.url}/demo/mcp  Answers greetings\n`);
   });
 
+  it('are listed without one where MCP clients cannot reach them', async () => {
+    platform.handlers.list_own_agents = ({ after }) =>
+      after === undefined
+        ? { count: 500, agents: [{ id: 'a', mcp_enabled: false }] }
+        : { count: 1, agents: [{ id: 'demo', mcp_enabled: false }] };
+    await io.run('agents', 'list');
+    expect(io.out()).toContain('demo  1        READY   off  Answers greetings\n');
+  });
+
   it('are shown as JSON', async () => {
     await io.run('agents', 'show', 'demo');
     expect(JSON.parse(io.out())).toEqual({ agentId: 'demo', version: 1, name: 'Demo' });

@@ -1,3 +1,4 @@
+import type { Client } from '@patchbay/contract/client';
 import type { Command } from 'commander';
 import { type NamedAgent, namedAgent } from '../agent-place.ts';
 import { connect } from '../connection.ts';
@@ -57,12 +58,26 @@ async function list(io: Io, options: SharedOptions): Promise<void> {
   if (answer.agents.length === 0) {
     return writeLine(io.stderr, 'No agents. Deploy one with: npx patchbay agents deploy FILE');
   }
+  const closed = await closedAgents(client);
   const rows = answer.agents.map(agent => [
     agent.agentId,
     String(agent.version),
     agent.status,
-    `${baseUrl}/${agent.agentId}/mcp`,
+    closed.has(agent.agentId) ? 'off' : `${baseUrl}/${agent.agentId}/mcp`,
     agent.description || agent.name,
   ]);
   writeLine(io.stdout, table([['ID', 'VERSION', 'STATUS', 'MCP', 'DESCRIPTION'], ...rows]));
+}
+
+const PAGE = 500;
+
+/** Those that MCP clients cannot reach, as far as whoever asks may know. */
+async function closedAgents(client: Client): Promise<ReadonlySet<string>> {
+  const closed = new Set<string>();
+  for (let after: string | undefined; ; ) {
+    const { agents, count } = await client.call('list_own_agents', { after, limit: PAGE });
+    for (const { id, mcp_enabled } of agents) if (!mcp_enabled) closed.add(id);
+    if (count < PAGE) return closed;
+    after = agents.at(-1)!.id;
+  }
 }

@@ -112,6 +112,7 @@ export async function startFakePlatform(): Promise<FakePlatform> {
         return { id: keyId, revoked: true };
       },
       discover_agents: () => ({ count: 1, agents: [demoAgent] }),
+      list_own_agents: () => ({ count: 0, agents: [] }),
     },
     async restart() {
       starts += 1;
