@@ -1,9 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { randomBytes } from 'node:crypto';
+import { createClient } from '@patchbay/contract/client';
+import type { Role } from '@patchbay/contract/roles';
+import type { TestPlatform } from '@patchbay/testing/platform';
+import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dumpTables, newCanary, placesWith } from '../canary.ts';
 import { newMark } from '../connections/fault-rig.ts';
 import { type FaultServer, startFaultServer, tool } from '../connections/servers/fault-server.ts';
+import { platforms } from '../doors/platforms.ts';
 import { startToolsRig, type ToolsRig } from '../models/tools-rig.ts';
 
 /** Authors, models and servers that want more than they may. */
@@ -12,7 +17,11 @@ describe('An agent with a model', () => {
   let server: FaultServer;
   beforeAll(async () => {
     rig = await startToolsRig({
-      env: { PATCHBAY_LOG_LEVEL: 'debug', PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex') },
+      env: {
+        PATCHBAY_LOG_LEVEL: 'debug',
+        PATCHBAY_VAULT_KEY: randomBytes(32).toString('hex'),
+        PATCHBAY_CONNECTIONS_CALLS_PER_MINUTE: '0',
+      },
     });
   });
   afterAll(() => rig?.[Symbol.asyncDispose]());
@@ -195,5 +204,128 @@ describe('An agent with a model', () => {
       const { entries } = await rig.client.call('read_audit_trail', { conversationId });
       expect(JSON.stringify(entries)).toContain(mark);
     }
+  });
+
+  it('has spent all it may when its model says that it used more than there is (attack 54)', async () => {
+    const prices = { inputPricePer1M: 1_000_000, outputPricePer1M: 1_000_000 };
+    const talk = await rig.agent(prices, { budget: { usdPerConversation: 1 } });
+    const usage = { inputTokens: 1e308, outputTokens: 1e308 };
+    expect((await talk.say({ text: 'Much.', usage })).response).toBe('Much.');
+    await expect(talk.say({ text: 'More.' })).rejects.toThrow('US dollars it may spend');
+    expect(rig.model.requests).toEqual([]);
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'is led nowhere by a model that answers with status %i (attack 32)',
+    async status => {
+      const parameters = { ...rig.parameters, baseUrl: `${server.url.replace('/mcp', '')}/v1`, apiKey: 'k' };
+      const seen: unknown[] = [];
+      server.instead = (_, response) => {
+        seen.push(status);
+        response.writeHead(status, { location: `${rig.model.baseUrl('chat-completions')}/chat/completions` });
+        response.end();
+      };
+      const talk = await rig.agent({ parameters, retry: { maxAttempts: 1 } });
+      await expect(talk.say({ text: 'Led.' })).rejects.toThrow('The OpenAI-compatible server');
+      expect(seen).toEqual([status]);
+      expect(rig.model.requests).toEqual([]);
+    },
+  );
+
+  it('ends a request to a model that only keeps its connection open, when its time is over (attack 39)', async () => {
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    server.instead = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const drip = setInterval(() => response.write(': still here\n\n'), 50);
+      response.on('close', () => {
+        clearInterval(drip);
+        resolve();
+      });
+    };
+    const parameters = { model: 'any', baseUrl: server.url, timeout: 1_000 };
+    const retry = { maxAttempts: 1 };
+    const talk = await rig.agent({ parameters, streamingTimeoutSeconds: 3_600, retry });
+    await expect(talk.say()).rejects.toThrow('took longer than 1000 ms');
+    await gone;
+  });
+
+  it('ends a turn whose model calls tools without end (attack 39)', async () => {
+    await rig.register('shop', { url: server.url, gated: false });
+    const talk = await rig.agent({ mcpServers: ['shop'], maxToolIterations: 100 });
+    rig.model.play(() => ({ calls: Array.from({ length: 60 }, () => buy('x'.repeat(15_000))) }));
+    const { agentId, conversationId } = talk;
+    const failed = rig.client.call('talk_to_agent', { agentId, conversationId, message: 'Go.' });
+    await expect(failed).rejects.toThrow('steps of work');
+  });
+
+  it('shows what it waits for to who may decide, and to nobody else (attack 24)', async () => {
+    await rig.register('shop', { url: server.url, gated: true });
+    const talk = await rig.agent({ mcpServers: ['shop'] });
+    const mark = newMark();
+    await talk.say({ calls: [buy(mark)] }, { text: 'Done.' });
+    const { conversationId } = talk;
+    const seenBy = async (role: Role) => {
+      const { key } = await rig.platform.addPerson([role]);
+      const client = createClient({ baseUrl: rig.platform.url, token: key, fetch });
+      const heard = await Promise.all([
+        client.call('list_pending_approvals', {}).catch(String),
+        client.call('get_approval_status', { conversationId, detail: 'full' }).catch(String),
+      ]);
+      const decided = client.call('resume_conversation', {
+        conversationId,
+        verdict: 'REJECTED',
+        pauseId: 'other',
+      });
+      return { heard: JSON.stringify(heard), refused: await decided.then(() => '', String) };
+    };
+    for (const role of ['patchbay-viewer', 'patchbay-user', 'patchbay-editor'] as const) {
+      const { heard, refused } = await seenBy(role);
+      expect(heard).not.toMatch(new RegExp(`${mark}|shop__buy|${conversationId}`));
+      expect(refused).toContain('Access denied');
+    }
+    const { heard, refused } = await seenBy('patchbay-approver');
+    expect(heard).toContain(mark);
+    expect(refused).toContain('does not wait for this approval');
+  });
+});
+
+describe.each(platforms)('what no store likes, from a model at $kind', ({ start }) => {
+  let platform: TestPlatform;
+  let model: ScriptedModel;
+  let server: FaultServer;
+  beforeAll(async () => {
+    [model, server] = await Promise.all([startScriptedModel(), startFaultServer('legacy')]);
+    platform = await start({ env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' } });
+  });
+  afterAll(async () => {
+    await platform?.close();
+    await Promise.all([model, server].map(one => one?.[Symbol.asyncDispose]()));
+  });
+
+  it('ends no turn: U+0000 and half characters in texts, thoughts, names, ids and arguments (attack 27)', async () => {
+    server.tools = [tool('buy')];
+    const client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
+    await client.call('add_server', { name: 'shop', wait: true, options: { url: server.url, gated: false } });
+    const parameters = { model: 'any', baseUrl: model.baseUrl('chat-completions') };
+    const main = { id: 'main', type: 'openai-compatible', parameters, mcpServers: ['shop'] };
+    const file = { agent: 'odd', name: 'Odd', llm: { tasks: [main] } };
+    await client.call('deploy_agent_file', { file });
+    const odd = 'o\0d\ud800d';
+    model.play([
+      {
+        text: ['A', odd],
+        reasoning: odd,
+        calls: [
+          { name: `shop__${odd}`, input: '{}', id: odd },
+          { name: 'shop__buy', input: `{"mark":"${odd}"}` },
+          { name: 'shop__buy', input: { mark: newMark() } },
+        ],
+      },
+      { text: 'Done.' },
+    ]);
+    const { agentResponse } = await client.call('chat_with_agent', { agentId: 'odd', message: 'Go.' });
+    expect(agentResponse).toContain('Done.');
+    const told = model.requests.at(-1)!.messages.filter(({ role }) => role === 'tool');
+    expect(told).toHaveLength(3);
   });
 });

@@ -7,7 +7,7 @@ export function measureCall(memory: TurnMemory, key: string, record: CallRecord)
   spend(memory, record.costUsd);
 }
 
-/** Counts US dollars that the conversation has spent, as far as they are known. */
+/** Counts US dollars that the conversation has spent, as far as they are known: a number also where servers say that they used more than there is. */
 export function spend({ counters }: TurnMemory, usd: CallRecord['costUsd']): void {
-  if (typeof usd === 'number') counters.spentUsd = (counters.spentUsd ?? 0) + usd;
+  if (typeof usd === 'number') counters.spentUsd = Math.min((counters.spentUsd ?? 0) + usd, Number.MAX_VALUE);
 }
