@@ -1,8 +1,12 @@
 import { engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDocuments } from '../../packages/server/src/agents/configuration/documents.ts';
+import { createDeployer } from '../../packages/server/src/agents/deployment/deployer.ts';
 import type { AnswerPart, ModelRequest } from '../../packages/server/src/agents/model/model.ts';
 import type { TurnEvent } from '../../packages/server/src/agents/turn/run-turn.ts';
+import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import type { OutboundCall } from '../../packages/server/src/connections/call/outbound-call.ts';
+import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { AGENT, call, text, world } from './scripted-model.ts';
 import { ann, endLease, errorOf, gate, type Rig, say, startRig } from './setup.ts';
 
@@ -286,6 +290,72 @@ describe.each(engines)('a turn with a model on %s', engine => {
     await turns.continueTurn(conversationId);
     expect((await lastOf(conversationId)).texts).toEqual(['One.', 'Two.']);
     expect(told(requests[3]!)[0]).toContain('hitl_pause_cap');
+  });
+
+  it('has one limit of pauses, however many of its steps ask a model', async () => {
+    const references = { checkDeployment: async () => [] };
+    const parts = { store: rig.store, stepTypes: STEP_TYPES, clock: systemClock, references };
+    const documents = createDocuments(parts);
+    const steps = [];
+    for (const id of ['first', 'second']) {
+      const made = await documents.create(ann, { type: 'llm', body: { tasks: [{ ...TASK, id }] } });
+      steps.push({ type: 'llm', config: { uri: `patchbay://llm/${made.id}?version=1` } });
+    }
+    const workflow = await documents.create(ann, { type: 'workflow', body: { workflowSteps: steps } });
+    await documents.create(ann, {
+      ...{ type: 'agent', id: 'two-steps' },
+      body: {
+        workflows: [`patchbay://workflow/${workflow.id}?version=1`],
+        hitlConfig: { toolApprovals: { maxPausesPerTurn: 1 } },
+      },
+    });
+    const which = { agentId: 'two-steps', version: 1, environment: 'production' } as const;
+    await createDeployer(parts).deploy(ann, which);
+    const script = [[call('remove', 'a')], [text('One.')], [call('remove', 'b')], [text('Two.')]];
+    const { deps, requests } = world(script);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await say(turns, { agentId: 'two-steps', input: 'Go.' });
+    await decide(conversationId);
+    await turns.continueTurn(conversationId);
+    expect(told(requests[3]!)[0]).toContain('hitl_pause_cap');
+    expect((await lastOf(conversationId)).texts).toEqual(['One.', 'Two.']);
+  });
+
+  it('goes on with the message behind a greeting that waited', async () => {
+    await rig.agentFiles.deploy(ann, agentWith({ id: 'greeting', actions: ['CONVERSATION_START'] }, {}));
+    const { deps, sent } = world([
+      [call('remove', 'a')],
+      [text('Welcome.')],
+      [call('remove', 'b')],
+      [text('Done.')],
+    ]);
+    const { conversationId } = await talk(rig.node('node-1', deps));
+    for (const node of ['node-2', 'node-3']) {
+      await decide(conversationId);
+      await rig.node(node, deps).continueTurn(conversationId);
+    }
+    expect(sent.map(({ args }) => args)).toEqual([{ name: 'a' }, { name: 'b' }]);
+    const read = await rig.conversations.read(ann, {
+      ...{ conversationId, currentStepOnly: false, returnDetailed: false },
+    });
+    const said = read.conversationOutputs?.map(({ input, output }) => [
+      input,
+      output?.map(item => item.text),
+    ]);
+    expect(said).toEqual([
+      [undefined, ['Welcome.']],
+      ['Go.', ['Done.']],
+    ]);
+    expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
+  it('keeps a secret that a person gives from its model, its journal and its checkpoint', async () => {
+    const { deps, requests } = world([[call('remove', 'a')]]);
+    const turns = rig.node('node-1', deps);
+    await say(turns, { agentId: 'helper', input: 'hunter2', context: { secretInput: true } });
+    const tables = ['effects', 'turn_checkpoints', 'conversation_steps', 'pauses', 'audit_records'] as const;
+    const rows = tables.map(table => rig.store.db.selectFrom(table).selectAll().execute());
+    expect(JSON.stringify([requests, await Promise.all(rows)])).not.toContain('hunter2');
   });
 
   it('keeps no more of a result than the model is told', async () => {
