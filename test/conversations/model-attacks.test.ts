@@ -5,10 +5,11 @@ import { createDeployer } from '../../packages/server/src/agents/deployment/depl
 import type { AnswerPart, ModelRequest } from '../../packages/server/src/agents/model/model.ts';
 import type { TurnEvent } from '../../packages/server/src/agents/turn/run-turn.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
+import { createWaitedTurns } from '../../packages/server/src/agents/turn/waited-turns.ts';
 import type { OutboundCall } from '../../packages/server/src/connections/call/outbound-call.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { AGENT, call, text, world } from './scripted-model.ts';
-import { ann, endLease, errorOf, gate, type Rig, say, startRig } from './setup.ts';
+import { ann, endLease, errorOf, gate, never, type Rig, say, startRig } from './setup.ts';
 
 const [TASK] = AGENT.llm.tasks;
 /** The same agent with a task that is otherwise. */
@@ -347,6 +348,46 @@ describe.each(engines)('a turn with a model on %s', engine => {
       ['Go.', ['Done.']],
     ]);
     expect(await rig.auditBreaks(conversationId)).toEqual([]);
+  });
+
+  it('is not taken for a later one of its conversation by a call that waits for it', async () => {
+    const { deps, behaviour } = world([
+      [call('remove', 'a')],
+      [text('It is gone.')],
+      [call('read', 'b')],
+      [text('It is there.')],
+    ]);
+    const turns = rig.node('node-1', deps);
+    const { conversationId } = await talk(turns);
+    const { conversation } = await rig.pauses.status(ann, conversationId);
+    await decide(conversationId);
+    await turns.continueTurn(conversationId);
+    const reached = gate();
+    behaviour.inCall = () => {
+      behaviour.inCall = async () => undefined;
+      reached.open();
+      return new Promise(() => {});
+    };
+    void say(turns, { agentId: 'helper', conversationId, input: 'And b?' }).catch(() => {});
+    await reached.opened;
+    await endLease(rig.store, conversationId);
+    const looked = gate();
+    const waiting = createWaitedTurns({
+      ...{ store: rig.store, turns: rig.node('node-2', deps), closing: never },
+      clock: {
+        ...systemClock,
+        async sleep(ms, signal) {
+          looked.open();
+          await systemClock.sleep(ms, signal);
+        },
+      },
+    });
+    const step = { conversationId, stepIndex: conversation.stepCount - 1 };
+    const answer = waiting.goOn(step, { signal: never }, never);
+    await Promise.race([looked.opened, answer]);
+    await rig.node('node-3', deps).continueTurn(conversationId);
+    expect((await answer).agentResponse).toBe('It is gone.');
+    expect((await lastOf(conversationId)).texts).toEqual(['It is there.']);
   });
 
   it('keeps a secret that a person gives from its model, its journal and its checkpoint', async () => {

@@ -43,6 +43,9 @@ import { readCallerContext, type TurnContext } from './turn-context.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
 import { moveByOneTurn, type UndoneConversation } from './undo.ts';
 
+/** Takes back the claim of a turn that is not the one that was asked for. */
+const OTHER_STEP = Symbol('another step');
+
 export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'cancelled';
 
 /** What turns are made of. */
@@ -107,9 +110,9 @@ export interface Turns {
   continueTurn(conversationId: string): Promise<void>;
   /**
    * The same for somebody who waits for it: answers what the turn came to, and rejects as `runTurn` does. `undefined` when there is none to
-   * go on with, another node has it, or this one is about to stop.
+   * go on with, another node has it, this one is about to stop, or it is about another step of the conversation than `stepIndex`.
    */
-  resumeTurn(conversationId: string, reader: TurnReader): Promise<TurnAnswer | undefined>;
+  resumeTurn(conversationId: string, reader: TurnReader, stepIndex?: number): Promise<TurnAnswer | undefined>;
   /** Has every turn that was cut off gone on with: one job each. */
   takeUpCutOffTurns(): Promise<void>;
   /** See `moveByOneTurn`. */
@@ -305,16 +308,24 @@ export function createTurns(given: TurnDeps): Turns {
     return undefined;
   }
 
-  async function resumeTurn(conversationId: string, reader: TurnReader): Promise<TurnAnswer | undefined> {
+  const resumeTurn: Turns['resumeTurn'] = async (conversationId, reader, stepIndex) => {
     if (closed) return undefined;
     const ended = begin();
     try {
-      const claimed = await store.commit(db => claimCutOff(db, conversationId));
+      const claimed = await store.commit(async db => {
+        const found = await claimCutOff(db, conversationId);
+        const { index } = found?.claim.resumed.checkpoint.step ?? {};
+        if (stepIndex !== undefined && index !== undefined && index !== stepIndex) throw OTHER_STEP;
+        return found;
+      });
       return claimed && (await goOn(claimed, reader));
+    } catch (thrown) {
+      if (thrown !== OTHER_STEP) throw thrown;
+      return undefined;
     } finally {
       ended();
     }
-  }
+  };
 
   async function measured(run: () => Promise<TurnAnswer>): Promise<TurnAnswer> {
     const startedAt = clock.now();

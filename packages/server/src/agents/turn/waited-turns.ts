@@ -64,7 +64,8 @@ export function createWaitedTurns(deps: {
     async goOn(step, reader, gone) {
       let waitMs = FIRST_LOOK_MS;
       for (;;) {
-        const answer = (await turns.resumeTurn(step.conversationId, reader)) ?? (await read(step));
+        const { conversationId, stepIndex } = step;
+        const answer = (await turns.resumeTurn(conversationId, reader, stepIndex)) ?? (await read(step));
         if (answer) return answer;
         await clock.sleep(waitMs, AbortSignal.any([reader.signal, gone, closing])).catch(() => {
           throw new PlatformError(
