@@ -161,6 +161,28 @@ describe('HTTP calls that a model makes', () => {
     await expect(rig.agent({ tools: ['patchbay://rules/demo?version=1'] })).rejects.toThrow('httpcalls');
   });
 
+  it('of such documents remember things of the person, too', async () => {
+    const remembering = {
+      ...WEATHER,
+      preRequest: { propertyInstructions: [{ name: 'home', valueString: '{{ place }}', scope: 'longTerm' }] },
+    };
+    const { uri } = await rig.client.call('create_document', {
+      type: 'httpcalls',
+      body: { targetServerUrl: shop.url, httpCalls: [remembering] },
+    });
+    const task = { tools: [uri], parameters: { ...rig.parameters, systemMessage: '{{ properties.home }}' } };
+    const talk = await rig.agent(task);
+    await talk.say(call('weather', { place: 'Pécs', days: '1' }), { text: 'Sunny.' });
+    const { conversationId } = await rig.client.call('create_conversation', { agentId: talk.agentId });
+    rig.model.play([{ text: 'Hello.' }]);
+    await rig.client.call('talk_to_agent', {
+      agentId: talk.agentId,
+      conversationId: conversationId!,
+      message: 'Hi.',
+    });
+    expect(rig.model.requests[0]!.system).toBe('Pécs');
+  });
+
   it('keep their names whatever MCP servers call their tools', async () => {
     await using server = await startToolServer('modern', { weather: { answer: () => ({ content: [] }) } });
     const talk = await agent(

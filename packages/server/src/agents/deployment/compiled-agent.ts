@@ -96,7 +96,7 @@ function memoryOf(
   { userMemoryConfig: own }: AgentDocument,
   steps: readonly AgentStep[],
 ): UserMemoryConfig | undefined {
-  const sets = steps.some(({ type }) => SETS_PROPERTIES.has(type));
+  const sets = steps.some(({ type, compiled }) => SETS_PROPERTIES.has(type) || compiled.setsProperties);
   return own ?? (sets ? userMemoryConfig.parse({}) : undefined);
 }
 

@@ -251,6 +251,8 @@ export type StepResult = 'continue' | 'stop';
 export interface CompiledStep {
   /** It may call `effect`, `recorded` or `ask`: then the turn can go on from before this step. */
   readonly acts?: boolean;
+  /** Documents that it names besides its own set properties. */
+  readonly setsProperties?: boolean;
   /** How many earlier turns it looks at; most steps need none but the last. */
   readonly pastTurns?: number;
   run(memory: TurnMemory, tools: StepTools): StepResult | Promise<StepResult>;

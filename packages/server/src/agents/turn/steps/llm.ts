@@ -59,6 +59,7 @@ export const llmStep: StepType = {
 
     return {
       acts: true,
+      setsProperties: sources.setsProperties,
       pastTurns: Math.max(1, ...tasks.map(({ conversationHistoryLimit }) => conversationHistoryLimit)),
       run: (memory, tools) =>
         prepared.some(({ task, listens }) => isWanted(task, listens, memory))

@@ -28,6 +28,8 @@ export type ToolsTurn = Pick<HttpToolsTurn, 'memory' | 'tools' | 'approvals' | '
 
 /** Where a task of a deployed agent has its tools from. */
 export interface ToolSources {
+  /** May calls that a model makes set properties? */
+  readonly setsProperties: boolean;
   toolboxFor(task: LlmTask, turn: ToolsTurn): Toolbox;
 }
 
@@ -69,6 +71,7 @@ export async function readToolSources(
   }
 
   return {
+    setsProperties: [...documents.values()].flat().some(setsProperties),
     toolboxFor(task, turn) {
       kept ??= newKept(turn.tools);
       const { warnings, listMcp, lists, templates, background } = kept;
@@ -95,6 +98,12 @@ function newKept({ mcp, conversation: { agentId } }: StepTools): Kept {
     templates: createTemplateCache(CACHED_TEMPLATES),
     background: createBackground(MAX_BACKGROUND),
   };
+}
+
+function setsProperties({ httpCalls }: HttpcallsDocument): boolean {
+  return httpCalls.some(({ preRequest, postResponse }) =>
+    [preRequest, postResponse].some(one => one !== undefined && one.propertyInstructions.length > 0),
+  );
 }
 
 /** Every mcpcalls step of the agent offers its server (E-96). */
