@@ -46,6 +46,7 @@ export function ourCalls(): OutboundCalls {
     limits: { callsPerMinute: 1_000_000_000 },
     accepted: { of: () => undefined, first: () => Promise.resolve() },
     registered: () => undefined,
+    reconcile: async () => undefined,
     checkOf: () => undefined,
     onCall: () => undefined,
   });

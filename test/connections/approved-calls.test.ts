@@ -37,6 +37,8 @@ async function rigWith({ annotations = {}, options = {} }: { annotations?: objec
       { url: server.url, ...options, ...more },
       { ref: { scope: 'default', name: 'one' }, source: 'code', texts },
     );
+  /** What was changed of the server, on whichever node. */
+  let stored: object = {};
   let definition = define();
   const accepted = new Map<string, ToolSnapshot>([
     ['call', { ...tool('call'), annotations } as unknown as ToolSnapshot],
@@ -47,6 +49,9 @@ async function rigWith({ annotations = {}, options = {} }: { annotations?: objec
     limits: { callsPerMinute: 3 },
     accepted: { of: () => accepted, first: () => Promise.resolve() },
     registered: ({ scope }) => (scope === MCPCALLS_SCOPE ? undefined : definition),
+    async reconcile() {
+      definition = define(stored);
+    },
     checkOf: () => undefined,
     onCall: () => undefined,
   });
@@ -58,7 +63,12 @@ async function rigWith({ annotations = {}, options = {} }: { annotations?: objec
     sent: () => server.executions(mark),
     /** From now on the server is registered so. */
     redefine: (more: object) => {
+      stored = more;
       definition = define(more);
+    },
+    /** The same on another node, of which no news has come. */
+    redefineElsewhere: (more: object) => {
+      stored = more;
     },
     call: (more: Partial<OutboundCall> = {}): Promise<CallOutcome> =>
       calls.call({
@@ -237,6 +247,16 @@ describe('An approved call', () => {
         message: expect.stringContaining(words),
         record: { outcome: 'APPROVAL_CHANGED', reached: 'no' },
       });
+    expect(rig.sent()).toBe(0);
+  });
+
+  it('is not sent where another node has changed the server, and the news of it is still under way (attack 51)', async () => {
+    const rig = await approvedRig();
+    rig.redefineElsewhere({ headers: { authorization: 'Bearer other' } });
+    expect(await rig.call({ approval: rig.approval })).toMatchObject({
+      code: 'APPROVAL_CHANGED',
+      message: expect.stringContaining('with which credentials'),
+    });
     expect(rig.sent()).toBe(0);
   });
 

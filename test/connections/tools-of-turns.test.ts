@@ -33,6 +33,7 @@ async function rigWith() {
     limits: { callsPerMinute: 0 },
     accepted: { of: () => undefined, first: () => Promise.resolve() },
     registered: () => definition,
+    reconcile: async () => undefined,
     checkOf: () => undefined,
     onCall: () => undefined,
   });

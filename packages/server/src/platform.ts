@@ -270,6 +270,7 @@ export async function createPlatform(
     logger: part('connections'),
     limits: { callsPerMinute: config.connections.callsPerMinute },
     registered: registeredNow,
+    reconcile: registry.reconcile,
     checkOf: registry.checkOf,
     onCall: metrics.outboundCall,
   });

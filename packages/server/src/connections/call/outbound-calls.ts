@@ -61,12 +61,14 @@ export function createOutboundCalls(deps: {
   readonly accepted: Pick<AcceptedTools, 'of' | 'first'>;
   /** A registered server as it is defined now. */
   readonly registered: (ref: ServerRef) => ServerDefinition | undefined;
+  /** Has `registered` know what the store holds at this moment, where other nodes may have changed it. */
+  readonly reconcile: (scope: string) => Promise<void>;
   /** Asked with the address before every connection; `undefined` where nobody checks (W-63). */
   readonly checkOf: (scope: string) => ((url: string) => Promise<void>) | undefined;
   /** Told of every call. */
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
 }): OutboundCalls {
-  const { pool, references, clock, logger, limits, accepted, registered, checkOf, onCall } = deps;
+  const { pool, references, clock, logger, limits, accepted, registered, reconcile, checkOf, onCall } = deps;
   const resolveEndpoint = createResolveEndpoint(references);
   const viewOf = createViews();
   /** By turn and connection: the lists that the turn goes by (W-21). */
@@ -182,7 +184,12 @@ export function createOutboundCalls(deps: {
     clock,
     tooOften,
     resolver: {
-      reach: call => reached(call.server, call.callFor),
+      async reach({ server, callFor, approval }) {
+        // An approval is of the server as it was then, and news of a change may still be under way to this node (attack 51).
+        if (approval && !isInDocument(server.ref))
+          await reconcile(server.ref.scope).catch(refusedAs('SERVER_UNAVAILABLE'));
+        return reached(server, callFor);
+      },
       view: async (call, from) => viewOf(call.server, await listFor(call, from)),
       latest({ server }, from) {
         const view = listed(server, from);
