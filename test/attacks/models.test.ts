@@ -287,6 +287,25 @@ describe('An agent with a model', () => {
     expect(heard).toContain(mark);
     expect(refused).toContain('does not wait for this approval');
   });
+
+  it('makes no HTTP calls that another author has written, with what those may use (attack 24)', async () => {
+    const author = async () => {
+      const { key } = await rig.platform.addPerson(['patchbay-editor']);
+      return createClient({ baseUrl: rig.platform.url, token: key, fetch });
+    };
+    const [ann, bob] = await Promise.all([author(), author()]);
+    const request = { path: '/pay', headers: { authorization: 'Bearer ${vault:of-ann}' } };
+    const body = {
+      targetServerUrl: server.url,
+      httpCalls: [{ name: 'pay', actions: ['never'], parameters: { to: '' }, request }],
+    };
+    const { uri } = await ann.call('create_document', { type: 'httpcalls', body });
+    const main = { id: 'main', type: 'openai-compatible', parameters: rig.parameters, tools: [uri] };
+    const deploy = (client: typeof ann, agent: string) =>
+      client.call('deploy_agent_file', { file: { agent, name: agent, llm: { tasks: [main] } } });
+    await deploy(ann, 'of-ann');
+    await expect(deploy(bob, 'of-bob')).rejects.toThrow('is not there');
+  });
 });
 
 describe.each(platforms)('what no store likes, from a model at $kind', ({ start }) => {
