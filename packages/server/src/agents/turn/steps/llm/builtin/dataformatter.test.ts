@@ -5,6 +5,8 @@ import { dataformatter } from './dataformatter.ts';
 
 const run = (operation: string, data: string) => dataformatter.run({ operation, data }, 0);
 
+const WIDE = Array.from({ length: 1_000 }, (_, n) => `"c${n}":1`).join(',');
+
 describe('The tool that writes data in another form', () => {
   it.each([
     ['format_json', '{"a":[1]}', '{\n  "a": [\n    1\n  ]\n}'],
@@ -28,6 +30,13 @@ describe('The tool that writes data in another form', () => {
     ['url_decode', '%E0%A4', 'not URL encoded'],
     ['toString', '', 'must be one of'],
     ['format_json', ' '.repeat(200_001), 'may have 200000 characters'],
+    ['csv_to_json', `${'a,'.repeat(999)}a${'\n'.repeat(190_000)}`, 'may have 200000 cells'],
+    ['json_to_csv', `[{${WIDE}}${',{}'.repeat(50_000)}]`, 'may have 200000 cells'],
+    [
+      'format_json',
+      `${'['.repeat(90)}1${',1'.repeat(90_000)}${']'.repeat(90)}`,
+      'may have 1000000 characters',
+    ],
   ])('no %s of %s', (operation, data, why) => {
     expect(() => run(operation, data)).toThrow(NoResult);
     expect(() => run(operation, data)).toThrow(why);

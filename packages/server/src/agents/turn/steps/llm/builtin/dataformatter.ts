@@ -4,6 +4,10 @@ import { type BuiltInTool, NoResult, textArgument } from './built-in-tool.ts';
 const MAX_CHARACTERS = 200_000;
 const MAX_DEPTH = 100;
 const MAX_COLUMNS = 1_000;
+/** An empty row has all its columns, so few characters may be very many cells. */
+const MAX_CELLS = 200_000;
+/** Deep JSON is indented with many times its characters. */
+const MAX_RESULT = 1_000_000;
 
 const OPERATIONS: Readonly<Record<string, (data: string) => string>> = {
   format_json: data => JSON.stringify(jsonIn(data), null, 2),
@@ -32,7 +36,9 @@ export const dataformatter: BuiltInTool = {
     const operation = textArgument(args, 'operation', MAX_CHARACTERS);
     if (!Object.hasOwn(OPERATIONS, operation))
       throw new NoResult(`operation must be one of ${Object.keys(OPERATIONS).join(', ')}`);
-    return OPERATIONS[operation]!(textArgument(args, 'data', MAX_CHARACTERS));
+    const result = OPERATIONS[operation]!(textArgument(args, 'data', MAX_CHARACTERS));
+    if (result.length > MAX_RESULT) throw new NoResult(`the result may have ${MAX_RESULT} characters`);
+    return result;
   },
 };
 
@@ -46,7 +52,7 @@ function csvOf(value: unknown): string {
   if (!Array.isArray(value) || !value.every(isObject))
     throw new NoResult('data must be a JSON list of objects, one for each row');
   const columns = [...new Set(value.flatMap(row => Object.keys(row)))];
-  if (columns.length > MAX_COLUMNS) throw new NoResult(`data may have ${MAX_COLUMNS} columns`);
+  refuseTooMany(columns, value);
   const rows = value.map(row => columns.map(name => (Object.hasOwn(row, name) ? row[name] : undefined)));
   return [columns, ...rows].map(row => row.map(cellOf).join(',')).join('\n');
 }
@@ -60,8 +66,13 @@ function cellOf(value: unknown): string {
 /** The first row names the columns (RFC 4180). */
 function rowsIn(data: string): Record<string, string>[] {
   const [columns = [], ...rows] = cellsIn(data);
-  if (columns.length > MAX_COLUMNS) throw new NoResult(`data may have ${MAX_COLUMNS} columns`);
+  refuseTooMany(columns, rows);
   return rows.map(row => Object.fromEntries(columns.map((name, index) => [name, row[index] ?? ''])));
+}
+
+function refuseTooMany(columns: readonly string[], rows: readonly unknown[]): void {
+  if (columns.length > MAX_COLUMNS) throw new NoResult(`data may have ${MAX_COLUMNS} columns`);
+  if (columns.length * rows.length > MAX_CELLS) throw new NoResult(`data may have ${MAX_CELLS} cells`);
 }
 
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
