@@ -4,6 +4,7 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startToolServer, type ToolServer } from '../mcpcalls/tool-server.ts';
+import { allEvents } from '../rest/event-stream.ts';
 import { WAYS, type Way } from './rig.ts';
 
 const ways = WAYS.filter(({ own }) => own !== true);
@@ -83,6 +84,34 @@ describe('an agent with a model at its doors', () => {
       }
     },
   );
+
+  it('is heard word by word on REST, too: by who reads an operation, and by who invokes the agent', async () => {
+    const [way] = ways;
+    const agentId = `on-${way!.provider}-${way!.wire}`;
+    const pieces = ['One ', 'word ', 'and another.'];
+    model.play([{ text: pieces }, { text: pieces }]);
+    const heard: [string, number][] = [];
+    const answer = await rest.call(
+      'chat_with_agent',
+      { agentId, message: 'Say it.' },
+      { onDelta: (text, index) => heard.push([text, index]) },
+    );
+    expect(heard).toEqual(pieces.map(piece => [piece, 0]));
+    expect(answer.agentResponse).toBe('One word and another.');
+
+    const response = await fetch(`${platform.url}/api/v1/agents/${agentId}/invoke`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${platform.operatorKey}`,
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ message: 'Say it.' }),
+    });
+    const events = (await allEvents(response)).map(({ data }) => data);
+    expect(events.filter(({ type }) => type === 'delta').map(({ text }) => text)).toEqual(pieces);
+    expect(events.at(-1)).toMatchObject({ type: 'done', data: { text: 'One word and another.' } });
+  });
 
   it('ends the request to the model when the call is cancelled', async () => {
     const [way] = ways;
