@@ -1,17 +1,12 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@patchbay/contract/client';
-import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { type ScriptedModel, startScriptedModel } from '@patchbay/testing/scripted-model';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startToolServer, type ToolServer } from '../mcpcalls/tool-server.ts';
+import { configuredPlatform } from './configured-platform.ts';
 
 let model: ScriptedModel;
 let toolServer: ToolServer;
-let folder: string;
-let platform: TestPlatform | undefined;
-let client: Client;
+const on = configuredPlatform();
+const { start, write } = on;
 
 beforeAll(async () => {
   [model, toolServer] = await Promise.all([startScriptedModel(), startToolServer('legacy')]);
@@ -19,42 +14,20 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([model, toolServer].map(one => one?.[Symbol.asyncDispose]()));
 });
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'patchbay-configured-agents-'));
-});
-afterEach(async () => {
-  await platform?.close();
-  platform = undefined;
-  await rm(folder, { recursive: true });
-});
-
-async function start(): Promise<TestPlatform> {
-  platform = await startTestPlatform({
-    dataDir: folder,
-    env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' },
-  });
-  client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
-  return platform;
-}
-
-async function write(content: unknown, name = 'patchbay.config.json'): Promise<void> {
-  await writeFile(join(folder, 'draft'), typeof content === 'string' ? content : JSON.stringify(content));
-  await rename(join(folder, 'draft'), join(folder, name));
-}
 
 const helper = (more: object = {}) => ({
   ...{ agentId: 'helper', model: 'openai-compatible:any', baseUrl: model.baseUrl('chat-completions') },
   ...more,
 });
 const say = async (message: string, agentId = 'helper') =>
-  (await client.call('chat_with_agent', { agentId, message })).agentResponse;
+  (await on.client.call('chat_with_agent', { agentId, message })).agentResponse;
 const deployed = async () => {
-  const { agents } = await client.call('list_agents', {});
+  const { agents } = await on.client.call('list_agents', {});
   return agents
     .filter(({ agentId }) => agentId !== 'demo')
     .map(agent => `${agent.agentId} ${agent.agentVersion}`);
 };
-const errors = () => platform!.logLines().filter(({ level }) => level === 'error');
+const errors = () => on.platform.logLines().filter(({ level }) => level === 'error');
 
 describe('agents of the configuration file', () => {
   it('are there from the start, with the tools of exactly the servers that they name in an instance (W-14) (W-15)', async () => {
@@ -79,7 +52,7 @@ describe('agents of the configuration file', () => {
         return [...new Set(tools.map(({ name }) => name.split('__')[0]))];
       })
       .toEqual(['one', 'crm']);
-    const { events } = await client.call('list_audit_events', {});
+    const { events } = await on.client.call('list_audit_events', {});
     expect(events).toContainEqual(
       expect.objectContaining({
         operation: 'deploy_agent_file',
@@ -92,7 +65,7 @@ describe('agents of the configuration file', () => {
   it('stay as they are at the next start, and change with the file', async () => {
     await write({ agents: [helper({ systemMessage: 'You are one.' })] });
     await start();
-    await platform!.close();
+    await on.platform.close();
     await start();
     expect(await deployed()).toEqual(['helper 1']);
     await write({ agents: [helper({ systemMessage: 'You are two.' }), helper({ agentId: 'second' })] });
@@ -110,7 +83,7 @@ describe('agents of the configuration file', () => {
     await expect.poll(() => errors().length).toBe(1);
     expect(errors()[0]!.message).toMatch(/all stays as it was: .*systemMessage/);
     expect(await deployed()).toEqual(['helper 1']);
-    expect((await client.call('list_servers', {})).servers).toEqual([]);
+    expect((await on.client.call('list_servers', {})).servers).toEqual([]);
   });
 
   it('may come from a program, and ask for the key of their provider by its name', async () => {
@@ -119,7 +92,7 @@ describe('agents of the configuration file', () => {
       'patchbay.config.ts',
     );
     await start();
-    await client.call('put_secret', { name: 'openai', value: 'not a real key' });
+    await on.client.call('put_secret', { name: 'openai', value: 'not a real key' });
     model.play([{ text: 'Yes.' }]);
     expect(await say('Hello')).toBe('Yes.');
     expect(model.requests[0]!.key).toBe('not a real key');
@@ -127,8 +100,8 @@ describe('agents of the configuration file', () => {
 
   it('wait for a secret that is for other agents, and the platform starts', async () => {
     await start();
-    await client.call('put_secret', { name: 'openai', value: 'not a real key', allowedAgents: ['demo'] });
-    await platform!.close();
+    await on.client.call('put_secret', { name: 'openai', value: 'not a real key', allowedAgents: ['demo'] });
+    await on.platform.close();
     await write({ agents: [{ agentId: 'helper', model: 'openai:any' }] });
     await start();
     expect(errors().map(({ message }) => message)).toEqual([

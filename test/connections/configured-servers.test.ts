@@ -1,46 +1,19 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, ClientError, createClient } from '@patchbay/contract/client';
-import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ClientError } from '@patchbay/contract/client';
+import { describe, expect, it } from 'vitest';
+import { configuredPlatform } from '../configuration/configured-platform.ts';
 import { toolCallingAgent } from '../mcpcalls/calling-agent.ts';
 import { conversationWith, heardOf } from '../mcpcalls/talk.ts';
 import { DISCOVERED, type ScriptedServer, startScriptedServer } from './servers/scripted-server.ts';
 
-let folder: string;
-let platform: TestPlatform | undefined;
-let client: Client;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'patchbay-configured-'));
-});
-afterEach(async () => {
-  await platform?.close();
-  platform = undefined;
-  await rm(folder, { recursive: true });
-});
-
-async function start(): Promise<TestPlatform> {
-  platform = await startTestPlatform({
-    dataDir: folder,
-    env: { PATCHBAY_EGRESS_PRIVATE_HOSTS: '127.0.0.1' },
-  });
-  client = createClient({ baseUrl: platform.url, token: platform.operatorKey, fetch });
-  return platform;
-}
-
-async function write(content: unknown, name = 'patchbay.config.json'): Promise<void> {
-  await writeFile(join(folder, 'draft'), typeof content === 'string' ? content : JSON.stringify(content));
-  await rename(join(folder, 'draft'), join(folder, name));
-}
+const on = configuredPlatform();
+const { start, write } = on;
 
 const names = async (instance = 'default') =>
-  (await client.call('list_servers', { instance })).servers.map(({ name }) => name);
+  (await on.client.call('list_servers', { instance })).servers.map(({ name }) => name);
 const stateOf = async (name: string, instance = 'default') =>
-  (await client.call('read_server', { name, instance })).state;
+  (await on.client.call('read_server', { name, instance })).state;
 const messages = (level: string) =>
-  platform!
+  on.platform
     .logLines()
     .filter(line => line.level === level)
     .map(line => String(line.message));
@@ -77,14 +50,14 @@ describe('servers of the configuration file', () => {
     expect(await names('sales')).toEqual(['crm']);
     await expect.poll(() => stateOf('one')).toBe('available');
     await expect.poll(() => stateOf('crm', 'sales')).toBe('available');
-    expect(await client.call('read_server', { name: 'one' })).toMatchObject({
+    expect(await on.client.call('read_server', { name: 'one' })).toMatchObject({
       source: 'configuration',
       toolCount: 1,
     });
-    expect(await refusal(client.call('remove_server', { name: 'one' }))).toContain(
+    expect(await refusal(on.client.call('remove_server', { name: 'one' }))).toContain(
       'is a server of the configuration',
     );
-    expect(await refusal(client.call('add_server', { name: 'one', options: { url: one.url } }))).toContain(
+    expect(await refusal(on.client.call('add_server', { name: 'one', options: { url: one.url } }))).toContain(
       'has a server default/one already',
     );
   });
@@ -93,15 +66,15 @@ describe('servers of the configuration file', () => {
     await using one = await server();
     await write({ instances: { sales: { servers: { crm: { url: one.url } } } } });
     await start();
-    await client.call('deploy_agent_file', {
+    await on.client.call('deploy_agent_file', {
       file: toolCallingAgent('caller', {
         mcpServerUrl: 'patchbay:servers/sales/crm',
         mcpCalls: [{ name: 'search', toolName: 'search' }],
       }),
     });
-    const { conversationId } = await client.call('create_conversation', { agentId: 'caller' });
+    const { conversationId } = await on.client.call('create_conversation', { agentId: 'caller' });
     const turn = { agentId: 'caller', conversationId: conversationId!, message: 'search' };
-    const { agentResponse } = await client.call('talk_to_agent', turn);
+    const { agentResponse } = await on.client.call('talk_to_agent', turn);
     expect(JSON.parse(agentResponse!)).toEqual({ answer: 'found' });
     expect(one.heard.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
@@ -135,7 +108,7 @@ describe('servers of the configuration file', () => {
 
     await write({ servers: { one: { url: one.url, prefix: 'renamed' } }, port: 1 });
     await expect.poll(() => names(), { timeout: 10_000 }).toEqual(['one']);
-    const { tools } = await client.call('list_server_tools', { name: 'one' });
+    const { tools } = await on.client.call('list_server_tools', { name: 'one' });
     expect(tools.map(({ offeredAs }) => offeredAs)).toEqual(['renamed__search']);
     expect(messages('warn')).toContain(
       'Settings in the configuration file changed and wait for the next start: port',
@@ -162,23 +135,23 @@ describe('servers of the configuration file', () => {
     await expect.poll(() => stateOf('one')).toBe('available');
     await expect.poll(() => stateOf('two')).toBe('unavailable');
     // Each further try asks again.
-    const says = async () => (await client.call('read_server', { name: 'two' })).says;
+    const says = async () => (await on.client.call('read_server', { name: 'two' })).says;
     await expect.poll(says, { timeout: 10_000 }).toMatch(/is down after \d tries/);
-    const two = await client.call('read_server', { name: 'two' });
+    const two = await on.client.call('read_server', { name: 'two' });
     expect(two.says).toContain(`${one.url}/refused can't be reached: it is not on our list`);
     expect(two).toMatchObject({ toolCount: 0, retryOn: expect.any(Number) });
-    expect(await client.call('read_server', { name: 'one' })).toMatchObject({
+    expect(await on.client.call('read_server', { name: 'one' })).toMatchObject({
       options: { cost: '(a function)' },
     });
     expect(await names()).toEqual(['fixed', 'one', 'three', 'two']);
-    expect(await refusal(client.call('add_server', { name: 'four', options: { command: 'npx' } }))).toContain(
-      'default/four is a command',
-    );
+    expect(
+      await refusal(on.client.call('add_server', { name: 'four', options: { command: 'npx' } })),
+    ).toContain('default/four is a command');
     for (const name of ['one', 'fixed', 'fixed'])
-      await client.call('call_server_tool', { name, tool: 'search' });
+      await on.client.call('call_server_tool', { name, tool: 'search' });
     const metrics = await (
-      await fetch(`${platform!.url}/metrics`, {
-        headers: { authorization: `Bearer ${platform!.ownerToken}` },
+      await fetch(`${on.platform.url}/metrics`, {
+        headers: { authorization: `Bearer ${on.platform.ownerToken}` },
       })
     ).text();
     expect(metrics).toMatch(/usd[^\n]*server="default\/one"[^\n]* 1\n/);
@@ -197,8 +170,8 @@ describe('servers of the configuration file', () => {
       .poll(() => messages('info'), { timeout: 10_000 })
       .toContain('The configuration file was read again');
     await one[Symbol.asyncDispose]();
-    await client.call('call_server_tool', { name: 'one', tool: 'search' });
-    const says = async () => (await client.call('read_server', { name: 'one' })).says;
+    await on.client.call('call_server_tool', { name: 'one', tool: 'search' });
+    const says = async () => (await on.client.call('read_server', { name: 'one' })).says;
     await expect.poll(says, { timeout: 10_000 }).toContain(`${one.url} can't be reached: it is closed`);
   });
 
@@ -206,14 +179,14 @@ describe('servers of the configuration file', () => {
     await using one = await server();
     await write(`export default { check: () => 'it is closed' };`, 'patchbay.config.ts');
     await start();
-    const conversation = await conversationWith(client, {
+    const conversation = await conversationWith(on.client, {
       mcpServerUrl: one.url,
       mcpCalls: [{ name: 'search', toolName: 'search' }],
     });
-    expect(await heardOf(client, conversation, 'search')).toMatchObject({
+    expect(await heardOf(on.client, conversation, 'search')).toMatchObject({
       answerError: { code: 'SERVER_UNAVAILABLE', message: `${one.url} can't be reached: it is closed` },
     });
-    expect(await refusal(client.call('discover_mcp_tools', { url: one.url }))).toContain(
+    expect(await refusal(on.client.call('discover_mcp_tools', { url: one.url }))).toContain(
       `${one.url} can't be reached: it is closed.`,
     );
     expect(one.heard).toEqual([]);
