@@ -5,6 +5,10 @@ describe('printable', () => {
   it('takes control characters out of what agents say, and keeps lines, tabs and every script', () => {
     expect(printable('a\u001b[31mb\u0007\u009b2Jc\r\nd\te\rf\u0000 ő 😀')).toBe('a[31mb2Jc\nd\te\nf ő 😀');
   });
+
+  it('takes out what would have a line read backwards, and leaves scripts that do', () => {
+    expect(printable('pay \u202e001\u202c to \u2066Ann\u2069, שלום')).toBe('pay 001 to Ann, שלום');
+  });
 });
 
 describe('shellWord', () => {

@@ -9,9 +9,9 @@ export function writeJson(to: Writable, value: unknown): void {
   to.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Text of agents and other people without control characters: it must not move the cursor or recolour the terminal. */
+/** Text of agents and other people without control characters, and marks that turn the direction of a line: it must not move the cursor, recolour the terminal, or read otherwise than it is. */
 export function printable(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
+  return text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '');
 }
 
 /** Columns padded to their widest cell; the last one is left as it is. */
