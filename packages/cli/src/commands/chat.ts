@@ -30,7 +30,8 @@ export function addChat(program: Command, io: Io): void {
     .addHelpText(
       'after',
       `
-Quick replies are offered with numbers: type the number or anything else. Calls that a person must approve are shown, and asked about one by one.
+Quick replies are offered with numbers: type the number or anything else. At a terminal, calls that a
+person must approve are shown and asked about one by one.
 With --json every answer is one line of JSON, which holds the conversationId.
 With --trace the steps of each turn go to stderr: how long each took, what it changed, and for every rule that was looked at
 which of its conditions held (+) or did not (-), and what it met. With --json they are in "steps".

@@ -27,8 +27,8 @@ export function addLint(agents: Command, io: Io): void {
       'after',
       `
 It looks for rules that never fire, outputs that are never said, actions nobody hears, calls and properties that nothing asks
-for, words no rule asks for, quick replies that others make useless, and references to nothing. A file is looked at also where
-no platform runs; then nobody knows which secrets, variables and MCP servers there are.
+for, words no rule asks for, quick replies that others make useless, models nobody asks, keys that stand in the agent, and
+references to nothing. A file is looked at also where no platform runs; then nobody knows which secrets, variables and MCP servers there are.
 
 Exit code 1: there is an error, or with --strict a warning.
 
