@@ -288,6 +288,44 @@ describe('An agent with a model', () => {
     expect(refused).toContain('does not wait for this approval');
   });
 
+  it('shows a person what an HTTP call would send, and none of its secrets, also where the model would put more into it (attacks 46 and 47)', async () => {
+    const canary = newCanary();
+    await rig.client.call('put_secret', { name: 'of-shop', value: canary.core });
+    const request = {
+      ...{ method: 'POST', path: '/${vault:of-shop}/{{ to }}', contentType: 'application/json' },
+      ...{ body: '{"key":"${vault:of-shop}","to":"{{ to }}"}', queryParams: { key: '${vault:of-shop}' } },
+      headers: { authorization: 'Bearer ${vault:of-shop}' },
+    };
+    const pay = { name: 'pay', actions: ['never'], parameters: { to: '' }, request };
+    const { origin } = new URL(server.url);
+    const sent: string[] = [];
+    server.instead = ({ path, headers, params }, response) => {
+      sent.push(path);
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.end(JSON.stringify([path, headers, params]));
+    };
+    const body = { targetServerUrl: origin, httpCalls: [pay] };
+    const { uri } = await rig.client.call('create_document', { type: 'httpcalls', body });
+    const hitlConfig = { toolApprovals: { requireApproval: ['http.POST:/*'] } };
+    const talk = await rig.agent({ tools: [uri] }, { hitlConfig });
+    const wishes = ['ann', '..', 'x\r\nevil: 1', '"}, {"admin":"1'];
+    await talk.say({ calls: wishes.map(to => ({ name: 'pay', input: { to } })) }, { text: 'Done.' });
+    const { conversationId } = talk;
+    const status = () => rig.client.call('get_approval_status', { conversationId, detail: 'full' });
+    const waits = await status();
+    const ways = ['ann', 'x%0D%0Aevil%3A%201', '%22%7D%2C%20%7B%22admin%22%3A%221'];
+    expect(waits.pendingToolCalls?.map(({ gateReason }) => gateReason)).toEqual(
+      ways.map(way => expect.stringContaining(`POST ${origin}/[redacted]/${way}?key=[redacted]`)),
+    );
+    const tables = () => dumpTables(rig.platform.platform.store);
+    expect(placesWith(canary, { waits, ...(await tables()) })).toEqual([]);
+    await rig.client.call('resume_conversation', { conversationId, verdict: 'APPROVED' });
+    await expect.poll(async () => (await status()).state).toBe('READY');
+    expect(sent.toSorted()).toEqual(ways.map(way => `/${canary.core}/${way}?key=${canary.core}`).toSorted());
+    const told = rig.model.requests.map(({ body: asked }) => asked);
+    expect(placesWith(canary, { told, log: rig.platform.logLines(), ...(await tables()) })).toEqual([]);
+  });
+
   it('makes no HTTP calls that another author has written, with what those may use (attack 24)', async () => {
     const author = async () => {
       const { key } = await rig.platform.addPerson(['patchbay-editor']);
