@@ -134,6 +134,22 @@ describe.each(engines)('a turn with a model on %s', engine => {
     expect((await lastOf(id)).calls.toSorted()).toEqual(['INTERRUPTED', 'answered']);
   });
 
+  it('counts a call that was lost at the price that its task gives', async () => {
+    await rig.agentFiles.deploy(ann, agentWith({ toolPricing: { files__read: 0.5 } }));
+    const { deps, behaviour } = world([[call('read', 'a')], [text('Who knows.')]], {});
+    const reached = gate();
+    behaviour.inCall = () => {
+      reached.open();
+      return new Promise(() => {});
+    };
+    void talk(rig.node('node-1', deps)).catch(() => {});
+    await reached.opened;
+    const id = await inProgress();
+    await endLease(rig.store, id);
+    await rig.node('node-2', deps).continueTurn(id);
+    expect(await spent(id)).toBe(2.5);
+  });
+
   it('keeps what it had said, asked and spent when it is cancelled between a decision and its going on', async () => {
     const { deps, sent } = world([[text('I will remove it.'), call('read', 'a'), call('remove', 'a')]]);
     const turns = rig.node('node-1', deps);

@@ -41,11 +41,11 @@ export const call = (tool: string, name: string, callId = `call_${name}`): Answe
 });
 
 /** A model that answers by a script, and a server with a tool that removes what a person has approved. */
-export function world(script: readonly (readonly AnswerPart[])[]) {
+export function world(script: readonly (readonly AnswerPart[])[], cost: object = { cost: { usd: 0.25 } }) {
   const requests: ModelRequest[] = [];
   const sent: { readonly tool: string; readonly args: unknown; readonly approved: boolean }[] = [];
   const definition = readServerOptions(
-    { url: 'http://files.test/mcp', cost: { usd: 0.25 } },
+    { url: 'http://files.test/mcp', ...cost },
     {
       ...{ ref: { scope: 'default', name: 'files' }, source: 'data' },
       texts: { compile: source => compileText(source, () => true) },

@@ -42,7 +42,7 @@ export async function converse(turn: TaskTurn): Promise<void> {
   const { task } = model;
   const opening = await tools.recorded(() => openingOf(task, memory, tools, templates));
   const calls: CallsTurn = {
-    ...{ memory, tools, toolbox, taskId: task.id, approvals },
+    ...{ memory, tools, toolbox, taskId: task.id, approvals, purse: turn.purse },
     replies: { limits: task.toolResponseLimits, mark: opening.mark },
     asked,
   };

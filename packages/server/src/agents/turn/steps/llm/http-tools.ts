@@ -88,6 +88,10 @@ function listed(name: string, server: string, prepared: PreparedCall): HttpTool 
       additionalProperties: false,
     },
     named: { source: 'http', exposedName: name, name: tool, http: { method, path } },
+    lost: {
+      ...{ server, tool, outcome: 'OUTCOME_UNKNOWN', reached: 'unknown' },
+      ...{ durationMs: 0, attempts: 1, costUsd: undefined },
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import type { EffectOutcome, StepTools, TurnMemory } from '../../../step/step.ts
 import { measureCall } from '../measure-call.ts';
 import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
 import type { Approval, OwnOutcome } from './callable-tool.ts';
+import type { Purse } from './purse.ts';
 import { failure, type Reply, type ReplyTerms, replyOf } from './reply.ts';
 
 export type ModelCall = Extract<AnswerPart, { type: 'tool-call' }>;
@@ -14,6 +15,7 @@ export interface CallsTurn extends AskingTurn {
   readonly memory: TurnMemory;
   readonly tools: StepTools;
   readonly replies: ReplyTerms;
+  readonly purse: Pick<Purse, 'priced'>;
   /** Of the task, for what is remembered. */
   readonly taskId: string;
 }
@@ -110,7 +112,7 @@ async function makeOne(
     );
   }
   const { name } = call;
-  const { tools, toolbox } = turn;
+  const { tools, toolbox, purse } = turn;
   const run = () => send(call, args, approval, turn);
   const effect: EffectOutcome<Result> = toolbox.isPure(name)
     ? { kind: 'done', value: await tools.recorded(run) }
@@ -120,8 +122,8 @@ async function makeOne(
     if (made.kind !== 'needs-approval' && made.record) measure(made.record, turn);
     return made;
   }
-  const lost = (await toolbox.find(name))?.lost;
-  if (lost) measure(lost, turn);
+  const tool = await toolbox.find(name);
+  if (tool?.lost) measure(purse.priced(tool, tool.lost), turn);
   return told(
     'OUTCOME_UNKNOWN',
     'it was cut off while it was under way, so it may have been carried out or not. It is not called again by itself: find out, or ask the person, before you repeat it.',
