@@ -406,6 +406,28 @@ describe.each(engines)('a turn with a model on %s', engine => {
     expect((await lastOf(conversationId)).texts).toEqual(['It is there.']);
   });
 
+  it('tells what answers the message, and of a greeting before it only what waits', async () => {
+    await rig.agentFiles.deploy(ann, agentWith({ id: 'greeting', actions: ['CONVERSATION_START'] }, {}));
+    const { deps } = world([
+      [text('Welcome.')],
+      [text('Hello.')],
+      [text('Wait.'), call('remove', 'a')],
+      [text('Welcome.')],
+      [text('Hello.')],
+    ]);
+    const turns = rig.node('node-1', deps);
+    const events: TurnEvent[] = [];
+    const onEvent = (event: TurnEvent) => void events.push(event);
+    const heard = () => events.splice(0).map(event => event.text);
+    expect((await talk(turns, 'Go.', { onEvent })).agentResponse).toBe('Hello.');
+    expect(heard()).toEqual(['Hello.']);
+    const { conversationId } = await talk(turns, 'Go.', { onEvent });
+    expect(heard()).toEqual(['Wait.']);
+    await decide(conversationId);
+    await turns.resumeTurn(conversationId, { signal: never, onEvent, heard: 1 });
+    expect(heard()).toEqual(['Hello.']);
+  });
+
   it('keeps a secret that a person gives from its model, its journal and its checkpoint', async () => {
     const { deps, requests } = world([[call('remove', 'a')]]);
     const turns = rig.node('node-1', deps);

@@ -126,25 +126,34 @@ export class Play {
 
   /**
    * Gives whoever listens a piece of a bubble. Bubbles are heard in their order: one before it that is finished is told first, and behind one
-   * that is not it is told with all the others when the turn is over. What was heard before the turn waited is not told again.
+   * that is not it is told with all the others when the turn is over. What was heard before the turn waited is not told again,
+   * and of a greeting whose message is answered in the same call nothing is.
    */
   private say(
     text: string,
     index: number,
-    { onEvent, heard = 0 }: Pick<TurnReader, 'onEvent' | 'heard'>,
+    { onEvent, heard: before }: Pick<TurnReader, 'onEvent' | 'heard'>,
   ): void {
     const { running, streamed, speech } = this;
-    if (!onEvent || !running || index < heard) return;
+    if (!onEvent || !running) return;
+    if (running.memory.input === undefined && this.message.input !== undefined) return;
+    const heard = this.heardOf(running, before);
+    if (index < heard) return;
     const { output, settled } = running.memory;
-    for (const [before, place] of bubblesIn(output).slice(0, index).entries()) {
-      if (before < heard || streamed.has(before)) continue;
+    for (const [at, place] of bubblesIn(output).slice(0, index).entries()) {
+      if (at < heard || streamed.has(at)) continue;
       const { text: said, delay } = output[place]!;
       if (delay || !settled.output.includes(place)) return;
-      streamed.add(before);
-      speech.say(said!, before);
+      streamed.add(at);
+      speech.say(said!, at);
     }
     streamed.add(index);
     speech.say(text, index);
+  }
+
+  /** So many bubbles of the step are not to be told: those that were told when it waited. */
+  heardOf({ index }: Pick<Running, 'index'>, heard = 0): number {
+    return index === this.claim.resumed?.checkpoint.step.index ? heard : 0;
   }
 
   /** The one that answers. */

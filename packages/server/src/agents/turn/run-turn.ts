@@ -264,15 +264,12 @@ async function suspendClaim(deps: TurnParts, claim: TurnClaim): Promise<void> {
 }
 
 /** Gives the answer bubble by bubble, without those that were heard while they were written; before a bubble with a delay the agent "types" for so many milliseconds. */
-async function speak(
-  deps: TurnParts,
-  { answering, streamed }: Play,
-  reader: TurnReader,
-  signal: AbortSignal,
-): Promise<void> {
+async function speak(deps: TurnParts, play: Play, reader: TurnReader, signal: AbortSignal): Promise<void> {
+  const { answering, streamed } = play;
   const { output = [] } = answering.output;
+  const heard = play.heardOf(answering, reader.heard);
   for (const [index, place] of bubblesIn(output).entries()) {
-    if (index < (reader.heard ?? 0)) continue;
+    if (index < heard) continue;
     const { text, delay } = output[place]!;
     if (typeof delay === 'number' && delay > 0) await deps.clock.sleep(delay, signal);
     if (!streamed.has(index)) reader.onEvent?.({ type: 'reply-delta', text: text!, index });
