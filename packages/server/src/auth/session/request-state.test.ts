@@ -47,7 +47,8 @@ describe('the state of a call that ended with a question', () => {
     const session = { resource: 'agent:demo', credential: 'key_1', version: 'v', nonce: 'n', expires: 2000 };
     const id = signSessionId({ ...session, forms: true }, secret);
     expect(verifyRequestState(id, expected, secret)).toMatchObject({ ok: false });
-    expect(verifySessionId(state, expected, secret)).toMatchObject({ ok: false });
+    for (const text of [state, `request-state:${state}`])
+      expect(verifySessionId(text, expected, secret), text).toMatchObject({ ok: false });
   });
 });
 

@@ -3,6 +3,8 @@ import { granted, type Outcome, refused } from '../../kernel/result.ts';
 
 export type SealRefusal = { readonly reason: 'malformed' | 'bad-signature' };
 
+const ENCODED = /^[\w-]+$/;
+
 /**
  * Claims as a text that its holder can neither guess nor change: `<claims>.<mac>`, both base64url, so it is visible ASCII. What is
  * sealed for one purpose opens for no other.
@@ -19,7 +21,9 @@ export function openClaims(
   { purpose, maxLength }: { readonly purpose: string; readonly maxLength: number },
 ): Outcome<readonly unknown[], SealRefusal> {
   const [payload, signature, ...rest] = text.split('.');
-  if (!payload || !signature || rest.length > 0 || text.length > maxLength)
+  // A purpose is no part of them: its text is in no alphabet of theirs.
+  const isPlain = payload !== undefined && ENCODED.test(payload);
+  if (!isPlain || !signature || rest.length > 0 || text.length > maxLength)
     return refused({ reason: 'malformed' });
   const given = Buffer.from(signature, 'base64url');
   const right = mac(purpose + payload, secret);
