@@ -26,6 +26,8 @@ export async function decideInline(
     conversationId,
     detail: 'full',
   });
+  // Decided elsewhere meanwhile: what it waits for now is another question.
+  if (calls.length === 0) return settled(client, conversationId, signal);
   const refused: string[] = [];
   for (const call of calls) {
     writeLine(io.stdout, pendingCallText(call));
