@@ -17,6 +17,7 @@ import {
   countRows,
   endLease,
   errorOf,
+  fallenSilent,
   gate,
   never,
   type Rig,
@@ -85,13 +86,7 @@ describe.each(engines)('what a turn does in the world on %s', engine => {
     };
     void say(rig.turns, { input: 'hours', ...said }).catch(() => {});
     await reached.opened;
-    const { id } = await rig.store.db
-      .selectFrom('conversations')
-      .select('id')
-      .where('state', '=', 'IN_PROGRESS')
-      .executeTakeFirstOrThrow();
-    await endLease(rig.store, id);
-    return id;
+    return fallenSilent(rig.store);
   }
 
   it('is written down before and after, and nothing of it is left when the turn has ended', async () => {

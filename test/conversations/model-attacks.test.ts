@@ -9,7 +9,7 @@ import { createWaitedTurns } from '../../packages/server/src/agents/turn/waited-
 import type { OutboundCall } from '../../packages/server/src/connections/call/outbound-call.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { AGENT, call, text, world } from './scripted-model.ts';
-import { ann, endLease, errorOf, gate, never, type Rig, say, startRig } from './setup.ts';
+import { ann, endLease, errorOf, fallenSilent, gate, never, type Rig, say, startRig } from './setup.ts';
 
 const [TASK] = AGENT.llm.tasks;
 /** The same agent with a task that is otherwise. */
@@ -101,8 +101,7 @@ describe.each(engines)('a turn with a model on %s', engine => {
     };
     const lost = talk(rig.node('node-1', silent.deps)).catch(() => {});
     await reached.opened;
-    const id = await inProgress();
-    await endLease(rig.store, id);
+    const id = await fallenSilent(rig.store);
     void rig.node('node-2', second.deps).continueTurn(id);
     await again.opened;
     expect(told(second.requests[0]!)[1]).toContain('OUTCOME_UNKNOWN');
@@ -144,8 +143,7 @@ describe.each(engines)('a turn with a model on %s', engine => {
     };
     void talk(rig.node('node-1', deps)).catch(() => {});
     await reached.opened;
-    const id = await inProgress();
-    await endLease(rig.store, id);
+    const id = await fallenSilent(rig.store);
     await rig.node('node-2', deps).continueTurn(id);
     expect(await spent(id)).toBe(2.5);
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../packages/server/src/agents/model/model.ts';
 import type { TurnEvent } from '../../packages/server/src/agents/turn/run-turn.ts';
 import { AGENT, call, text, world } from './scripted-model.ts';
-import { ann, endLease, errorOf, gate, type Rig, say, startRig } from './setup.ts';
+import { ann, errorOf, fallenSilent, gate, type Rig, say, startRig } from './setup.ts';
 
 describe.each(engines)('an agent with a model on %s', engine => {
   let rig: Rig;
@@ -197,12 +197,7 @@ describe.each(engines)('an agent with a model on %s', engine => {
     };
     void talk(rig.node('node-1', deps), 'Look at both.').catch(() => {});
     await reached.opened;
-    const { id } = await rig.store.db
-      .selectFrom('conversations')
-      .select('id')
-      .where('state', '=', 'IN_PROGRESS')
-      .executeTakeFirstOrThrow();
-    await endLease(rig.store, id);
+    const id = await fallenSilent(rig.store);
     await rig.node('node-2', deps).continueTurn(id);
     expect(sent).toHaveLength(2);
     expect(requests).toHaveLength(2);

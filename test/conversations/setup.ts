@@ -248,6 +248,17 @@ export async function endLease(store: TestStore, conversationId: string): Promis
     .execute();
 }
 
+/** The conversation whose turn has acted and whose node fell silent: anybody may go on with it. */
+export async function fallenSilent(store: TestStore): Promise<string> {
+  const { id } = await store.db
+    .selectFrom('conversations')
+    .select('id')
+    .where('state', '=', 'IN_PROGRESS')
+    .executeTakeFirstOrThrow();
+  await endLease(store, id);
+  return id;
+}
+
 /** The parts as a restart of the same node makes them, with the program it has then: nothing is remembered but the store. */
 export function startAgain(
   rig: Pick<Rig, 'store' | 'node'>,

@@ -1,7 +1,12 @@
 import type { Judgement } from '../../connections/call/outbound-call.ts';
 import type { ToolAnnotations } from '../../connections/tool/annotations.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
-import type { ToolApprovalsOfAgent, ToolApprovalsOfTask, ToolPolicy } from './approval-fields.ts';
+import {
+  approvalFields,
+  type ToolApprovalsOfAgent,
+  type ToolApprovalsOfTask,
+  type ToolPolicy,
+} from './approval-fields.ts';
 import type { HitlConfig } from './hitl-config.ts';
 import { byStrictness, type Timeout, type TimeoutPolicy } from './timeout.ts';
 import { compilePattern, mostPrecise, type NamedTool } from './tool-pattern.ts';
@@ -49,10 +54,7 @@ export interface ToolApprovals {
   }): ToolApprovals;
 }
 
-const NOTHING: ToolApprovalsOfAgent = {
-  ...{ requireApproval: [], exempt: [], rules: [] },
-  ...{ maxPausesPerTurn: 3, maxAutoApprovalsPerTurn: 2, onNoProgress: 'WAIT_FOR_HUMAN' },
-};
+const NOTHING: ToolApprovalsOfAgent = approvalFields.ofAgent.parse({});
 
 /** In one text. */
 const MAX_NAMES = 20;

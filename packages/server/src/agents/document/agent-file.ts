@@ -29,7 +29,7 @@ const agentFile = z.strictObject({
   budget: budgetField.optional(),
   dictionary: dictionaryDocument.body.optional(),
   parser: parserMember.optional(),
-  rules: rulesDocument.body.default({ appendActions: true, expressionsAsActions: false, behaviorGroups: [] }),
+  rules: rulesDocument.body.default(() => rulesDocument.body.parse({ behaviorGroups: [] })),
   property: propertyDocument.body.optional(),
   httpcalls: httpcallsDocument.body.optional(),
   mcpcalls: mcpcallsDocument.body.optional(),

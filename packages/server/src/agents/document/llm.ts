@@ -103,6 +103,12 @@ const serverName = z.string().transform((name, context) => {
 
 const price = z.number().min(0).max(1_000_000);
 
+const toolResponseLimits = z.strictObject({
+  /** Of a result. */
+  defaultMaxChars: z.int().min(100).max(1_000_000).default(50_000),
+  perToolLimits: z.record(nameField, z.int().min(100).max(1_000_000)).default({}),
+});
+
 const task = z.strictObject({
   id: nameField,
   /** When it runs; `*` is whenever somebody has said something. */
@@ -130,13 +136,7 @@ const task = z.strictObject({
   maxToolIterations: z.int().min(1).max(100).default(10),
   /** About so many tokens of what tools answered stay before the model; the oldest go first. */
   maxToolContextTokens: z.int().min(1_000).max(10_000_000).default(60_000),
-  toolResponseLimits: z
-    .strictObject({
-      /** Of a result. */
-      defaultMaxChars: z.int().min(100).max(1_000_000).default(50_000),
-      perToolLimits: z.record(nameField, z.int().min(100).max(1_000_000)).default({}),
-    })
-    .default({ defaultMaxChars: 50_000, perToolLimits: {} }),
+  toolResponseLimits: toolResponseLimits.default(() => toolResponseLimits.parse({})),
   /** How many earlier turns the model is told; -1 is as many as can be. */
   conversationHistoryLimit: z
     .int()

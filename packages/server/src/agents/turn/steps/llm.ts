@@ -1,7 +1,7 @@
-import { compileText } from '../../../secrets/reference-text.ts';
 import { type LlmTask, llmDocument } from '../../document/llm.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
+import { compileForCheck } from './http/request-template.ts';
 import { listensTo } from './listens-to.ts';
 import { askedBefore } from './llm/approve-calls.ts';
 import { compileModel, type TaskModel } from './llm/ask-model.ts';
@@ -28,7 +28,7 @@ export const llmStep: StepType = {
   async compile(step, load, agent = { steps: [step] }) {
     const { tasks } = await loadStepDocument(step, llmDocument, load);
     await checkTemplates('llm document', textsOf(tasks));
-    for (const task of tasks) compileModel(task, text => compileText(text, () => true));
+    for (const task of tasks) compileModel(task, compileForCheck);
     const prepared = tasks.map((task): PreparedTask => ({ task, listens: listensTo(task.actions) }));
     const sources = await readToolSources(tasks, agent.steps, load);
     const templates = createTemplateCache(CACHED_TEMPLATES);

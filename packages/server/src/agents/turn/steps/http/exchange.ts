@@ -31,7 +31,7 @@ export async function exchange(
 ): Promise<Answered | NotAnswered> {
   const { url, method, headers, body, hostFrom, secrets } = built;
   const scrub = createScrub(secrets);
-  const request = keptRequest(built);
+  const request = keptRequest(built, scrub);
   try {
     const response = await fetch(url, {
       hostFrom,
@@ -59,8 +59,10 @@ function marked(headers: Headers): Headers {
 }
 
 /** What is kept of a request, and may be shown: no secret is in it. */
-export function keptRequest({ url, method, headers, body, secrets }: BuiltRequest): SentRequest {
-  const scrub = createScrub(secrets);
+export function keptRequest(
+  { url, method, headers, body, secrets }: BuiltRequest,
+  scrub = createScrub(secrets),
+): SentRequest {
   const text = body === undefined ? undefined : scrub.text(body);
   return {
     method,

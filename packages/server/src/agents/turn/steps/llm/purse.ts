@@ -42,9 +42,14 @@ export function createPurse(
     return spentUsd + uncounted;
   }
 
-  function priced({ name, tool }: ListedTool, record: CallRecord): CallRecord {
+  function priceOf({ name, tool }: ListedTool): number | undefined {
+    const known = [name, tool].find(one => Object.hasOwn(toolPricing, one));
+    return known === undefined ? undefined : toolPricing[known];
+  }
+
+  function priced(tool: ListedTool, record: CallRecord): CallRecord {
     if (record.costUsd !== undefined || record.reached === 'no') return record;
-    const own = [name, tool].flatMap(one => (Object.hasOwn(toolPricing, one) ? [toolPricing[one]!] : []))[0];
+    const own = priceOf(tool);
     return own === undefined ? record : { ...record, costUsd: own };
   }
 
@@ -62,7 +67,7 @@ export function createPurse(
         if (typeof made.record.costUsd === 'number') uncounted += made.record.costUsd;
         return made;
       };
-      const hasPrice = isPriced || [tool.name, tool.tool].some(name => Object.hasOwn(toolPricing, name));
+      const hasPrice = isPriced || priceOf(tool) !== undefined;
       return hasPrice && limitUsd !== undefined ? inTurn(pay) : pay();
     },
   };
