@@ -15,13 +15,14 @@ interface Owned {
   readonly ownerId: string;
 }
 
-/** To talk to the agent and read about it: its owner, an admin where admins may, or a credential for exactly this agent. */
+/** To talk to the agent and read about it: its owner, an admin where admins may, or a credential for exactly this agent. Of agents that were chosen, those only. */
 export function mayUseAgent(
   principal: Principal,
   access: Access,
   agent: Owned & { readonly id: string },
 ): boolean {
   if (principal.agents.kind === 'one') return principal.agents.agentId === agent.id;
+  if (principal.agents.kind === 'granted' && !principal.agents.agentIds.has(agent.id)) return false;
   return reaches(principal, access, agent.ownerId);
 }
 

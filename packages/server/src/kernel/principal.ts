@@ -8,13 +8,18 @@ export interface Principal {
   readonly id: string;
   readonly roles: ReadonlySet<Role>;
   /** How they came in; part of the audit trail. */
-  readonly via: 'cli' | 'user-key' | 'agent-key' | 'anonymous';
+  readonly via: 'cli' | 'user-key' | 'agent-key' | 'token' | 'session' | 'anonymous';
   /** Names the credential, never its secret: sessions and rate limits are bound to it. */
   readonly credential: string;
   /** An agent makes this call, with a credential that it was given. */
   readonly byAgent?: boolean | undefined;
-  /** Which agents the credential opens: all this person may use, or exactly one. */
-  readonly agents: { readonly kind: 'own' } | { readonly kind: 'one'; readonly agentId: string };
+  /** Which agents the credential opens. */
+  readonly agents: /** Those this person owns. */
+    | { readonly kind: 'own' }
+    /** Those of these that this person owns: they were chosen when the client was allowed in (B-13). */
+    | { readonly kind: 'granted'; readonly agentIds: ReadonlySet<string> }
+    /** Exactly one. */
+    | { readonly kind: 'one'; readonly agentId: string };
 }
 
 export function isAdmin(principal: Principal): boolean {

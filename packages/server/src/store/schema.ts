@@ -5,6 +5,86 @@
  */
 export interface Schema {
   users: { id: string; name: string; roles: string; created_at: number };
+  /** How people sign in. */
+  accounts: {
+    user_id: string;
+    /** In lower case; null for who has no password here. */
+    login: string | null;
+    /** Hash, with what it was made by. */
+    password: string | null;
+    /** In a row; 0 after one that succeeded. */
+    failed_sign_ins: number;
+    locked_until: number | null;
+    disabled: number;
+    /** Of the OpenID provider that knows the person, and their name there; null for local accounts. */
+    issuer: string | null;
+    subject: string | null;
+  };
+  /** Browsers in which somebody is signed in. */
+  page_sessions: { id_hash: string; user_id: string; created_at: number; expires_at: number };
+  /** Addresses that sign somebody in, once. */
+  sign_in_links: { hash: string; user_id: string; expires_at: number };
+  /** What the authorization server remembers: clients, codes, tokens, and sign-ins under way. */
+  authorization_records: {
+    kind: string;
+    id: string;
+    /** JSON. */
+    payload: string;
+    grant_id: string | null;
+    uid: string | null;
+    used_at: number | null;
+    created_at: number;
+    expires_at: number | null;
+  };
+  /** What people have allowed clients. */
+  grants: {
+    id: string;
+    user_id: string;
+    client_id: string;
+    /** As it was shown when it was allowed. */
+    client_name: string;
+    /** Which door its tokens open: `operator` or `agents`. */
+    door: string;
+    /** JSON list of ids; empty at the operator door. */
+    agents: string;
+    scope: string;
+    created_at: number;
+    expires_at: number;
+    revoked_at: number | null;
+  };
+  /** Who besides its owner may use an agent: `everyone`, `user:<id>` or `role:<role>`. */
+  agent_shares: { agent_id: string; grantee: string; created_at: number };
+  /** Credentials of people at MCP servers. */
+  personal_credentials: {
+    /** Principal id. */
+    user_id: string;
+    name: string;
+    data_key_id: string;
+    sealed: Uint8Array;
+    /** Another one after every change. */
+    revision: number;
+    /** Until then one node renews it, and the others wait. */
+    renewing_until: number | null;
+    created_at: number;
+    updated_at: number;
+  };
+  /** People who are away at the authorization server of an MCP server. */
+  server_sign_ins: {
+    state_hash: string;
+    user_id: string;
+    credential: string;
+    data_key_id: string;
+    sealed: Uint8Array;
+    expires_at: number;
+  };
+  /** Tools of servers that each person reaches by themselves, as they were listed last. */
+  kept_tools: {
+    instance: string;
+    server: string;
+    /** JSON. */
+    tools: string;
+    listed_at: number;
+  };
   keys: {
     id: string;
     kind: string;
@@ -17,6 +97,10 @@ export interface Schema {
     created_at: number;
     expires_at: number | null;
     revoked_at: number | null;
+    /** 1 for one that also opens agents others share with its owner. */
+    shared: number;
+    /** To the minute. */
+    last_used_at: number | null;
   };
   server_secrets: { name: string; value: Uint8Array; created_at: number };
   /** Keys that secrets are encrypted with, each one encrypted with the vault key, which is never in the database. */

@@ -12,6 +12,7 @@ import { filesAndTasks } from './0006-files-and-tasks.ts';
 import { memory } from './0007-memory.ts';
 import { servers } from './0008-servers.ts';
 import { toolApprovals } from './0009-tool-approvals.ts';
+import { access } from './0010-access.ts';
 
 /** One step of the tables' history. What has been released is never changed; a new number follows. */
 export interface Migration {
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   memory,
   servers,
   toolApprovals,
+  access,
 ];
 
 interface Applied {

@@ -37,6 +37,7 @@ export async function insertKey(db: Db, key: KeyRecord): Promise<void> {
       created_at: key.createdAt,
       expires_at: key.expiresAt ?? null,
       revoked_at: key.revokedAt ?? null,
+      shared: 0,
     })
     .execute();
 }
@@ -114,7 +115,7 @@ export async function revokeKey(
   return true;
 }
 
-function toRecord(row: Schema['keys']): KeyRecord {
+function toRecord(row: Omit<Schema['keys'], 'shared' | 'last_used_at'>): KeyRecord {
   return {
     id: row.id,
     kind: row.kind === 'agent' ? 'agent' : 'user',
