@@ -13,6 +13,8 @@ export type PlatformEvent =
   | { readonly kind: 'document-removed'; readonly type: string; readonly id: string }
   /** A secret has another value or other agents, or is no longer there. */
   | { readonly kind: 'secret-changed'; readonly name: string }
+  /** A person has another credential at MCP servers under this name, or none any more. Its renewal is no news. */
+  | { readonly kind: 'credential-changed'; readonly userId: string; readonly name: string }
   /** A variable has another value, or is no longer there. */
   | { readonly kind: 'variable-changed'; readonly name: string }
   /** A version of an agent was deployed, perhaps not for the first time. */

@@ -59,8 +59,14 @@ export interface CallRecord {
   readonly server: string;
   /** The server's own name of the tool. */
   readonly tool: string;
-  /** `answered`, `tool_error`, `needs_approval`, or why there is no answer. */
-  readonly outcome: 'answered' | 'tool_error' | 'needs_approval' | RefusalCode | FailureKind;
+  /** `answered`, `tool_error`, `needs_approval`, `needs_sign_in`, or why there is no answer. */
+  readonly outcome:
+    | 'answered'
+    | 'tool_error'
+    | 'needs_approval'
+    | 'needs_sign_in'
+    | RefusalCode
+    | FailureKind;
   readonly reached: Reached;
   readonly durationMs: number;
   /** How often it was sent. */
@@ -99,11 +105,23 @@ export interface NeedsApproval {
   readonly matchedRule?: string | undefined;
 }
 
+/** The person has no credential at the server, or it takes the one they have no longer: nothing was executed, and the same call can be after they signed in. */
+export interface NeedsSignIn {
+  readonly kind: 'needs-sign-in';
+  /** `instance/name`. */
+  readonly server: string;
+  /** Of the credential, by name. */
+  readonly credential: string;
+  /** One sentence for people. */
+  readonly message: string;
+}
+
 /** How a call ends. */
 export type Ended =
   | { readonly kind: 'answered'; readonly result: CallResult }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
   | NeedsApproval
+  | NeedsSignIn
   | {
       readonly kind: 'failed';
       readonly failure: FailureKind;
@@ -123,6 +141,8 @@ export function wordsFor(ended: Ended): Pick<CallRecord, 'outcome' | 'reached'> 
       return { outcome: ended.code, reached: 'no' };
     case 'needs-approval':
       return { outcome: 'needs_approval', reached: 'no' };
+    case 'needs-sign-in':
+      return { outcome: 'needs_sign_in', reached: 'no' };
     case 'failed':
       return { outcome: ended.failure, reached: ended.reached };
   }

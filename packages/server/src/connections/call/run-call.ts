@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type CallCost, formatServerRef } from '../server/definition.ts';
-import { SessionError } from '../session/failure.ts';
+import { SessionError, SignInNeeded } from '../session/failure.ts';
 import { type CallInProgress, type CallStep, LateRefusal, type OutboundCall } from './outbound-call.ts';
 import { type CallOutcome, type CallRecord, type Ended, wordsFor } from './outcome.ts';
 
@@ -32,6 +32,7 @@ export async function runCall(
   } catch (thrown) {
     call.signal.throwIfAborted();
     if (thrown instanceof LateRefusal) return measure(thrown.ended);
+    if (thrown instanceof SignInNeeded) return measure(signInNeeded(call, thrown));
     if (!(thrown instanceof SessionError)) throw thrown;
     return measure({
       kind: 'failed',
@@ -51,6 +52,10 @@ function interrupted({ attempts }: CallInProgress): Ended {
     reached: attempts === 0 ? 'no' : 'unknown',
     message: 'it was cancelled, or its turn is over',
   };
+}
+
+function signInNeeded({ server }: OutboundCall, { credential, message }: SignInNeeded): Ended {
+  return { kind: 'needs-sign-in', server: formatServerRef(server.ref), credential, message };
 }
 
 function recordOf({ call, attempts, raw }: CallInProgress, ended: Ended, ms: number): CallRecord {

@@ -34,6 +34,24 @@ export interface StdioTransport {
 /** Texts in it may hold references to secrets and variables: they are resolved when a connection is wanted, and kept nowhere. */
 export type ServerTransport = HttpTransport | StdioTransport;
 
+/**
+ * As whom agents use the server; never in two ways at once (one-system.md 4, C5). `none` is as whoever its headers or variables say, the same for
+ * everybody.
+ */
+export type ServerAuth =
+  | { readonly kind: 'none' }
+  /** As the person a call is made for, with their own credential, over their own connection (W-70). */
+  | {
+      readonly kind: 'principal';
+      /** Of the credential: servers that name the same one share it. */
+      readonly credentialName: string;
+      /** Over HTTP it is in this header, in lower case, behind the scheme; an empty scheme is the credential alone (W-72). */
+      readonly header: string;
+      readonly scheme: string;
+      /** A program finds it in this variable (W-73); `undefined` over HTTP. */
+      readonly env: string | undefined;
+    };
+
 /** A tool that is counted on, and what it is given: a server without it is degraded (A-46, A-48). */
 export interface ExpectedTool {
   readonly name: string;
@@ -51,6 +69,7 @@ export type CallCost = { readonly usd: number } | ((result: unknown) => { readon
 export interface ServerDefinition {
   readonly ref: ServerRef;
   readonly transport: ServerTransport;
+  readonly auth: ServerAuth;
   /** Milliseconds until a connection stands, handshake and first list included. */
   readonly connectTimeoutMs: number;
   /** Milliseconds one call may take; progress does not extend it. */

@@ -17,6 +17,7 @@ describe('the server of an mcpcalls document', () => {
       definition: {
         ref: { scope: 'mcpcalls', name: 'mcp.example.com' },
         transport: { kind: 'http', url: mcpServerUrl, headers: {}, hostFrom: 'operator', insecureTls: false },
+        auth: { kind: 'none' },
         connectTimeoutMs: 30_000,
         callTimeoutMs: 30_000,
         only: undefined,
@@ -46,6 +47,7 @@ describe('the server of an mcpcalls document', () => {
     expect(definition).toMatchObject({
       ref: { name: 'CRM' },
       ...{
+        auth: { kind: 'none' },
         connectTimeoutMs: 5_000,
         callTimeoutMs: 5_000,
         only: ['a', 'b'],

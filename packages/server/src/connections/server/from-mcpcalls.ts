@@ -66,6 +66,7 @@ export function definitionOfMcpcalls(
       hostFrom: 'operator',
       insecureTls: false,
     },
+    auth: { kind: 'none' },
     connectTimeoutMs: timeoutMs,
     callTimeoutMs: timeoutMs,
     only: toolsWhitelist.length === 0 ? undefined : [...toolsWhitelist],

@@ -37,6 +37,7 @@ describe('McpServerDescriptor', () => {
         hostFrom: 'operator',
         insecureTls: true,
       },
+      auth: { kind: 'none' },
       connectTimeoutMs: 1_000,
       callTimeoutMs: 2_000,
       only: undefined,
@@ -85,6 +86,7 @@ describe('McpServerDescriptor', () => {
     );
     expect(descriptor.toDefinition(context)).toMatchObject({
       transport: { url: URL, headers: { Authorization: 'Bearer t1', 'X-Org': '1' }, insecureTls: true },
+      auth: { kind: 'none' },
       connectTimeoutMs: 1_500,
       callTimeoutMs: 2_500,
     });
@@ -99,6 +101,7 @@ describe('McpServerDescriptor', () => {
       'mcp.grafana.elicitation',
     );
     expect(definitionOf(fromProperties({ url: URL }))).toMatchObject({
+      auth: { kind: 'none' },
       connectTimeoutMs: 5_000,
       callTimeoutMs: 60_000,
     });

@@ -219,6 +219,7 @@ function definitionOf(
       hostFrom: 'operator',
       insecureTls: parts.insecureTls,
     },
+    auth: { kind: 'none' },
     connectTimeoutMs: parts.connectTimeoutMs,
     callTimeoutMs: parts.callTimeoutMs,
     only: undefined,

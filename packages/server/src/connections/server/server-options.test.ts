@@ -67,6 +67,7 @@ describe('the options of a server', () => {
     expect(read(URL_ONLY)).toEqual({
       ref: { scope: 'default', name: 'github' },
       transport: expect.anything(),
+      auth: { kind: 'none' },
       connectTimeoutMs: 30_000,
       callTimeoutMs: 60_000,
       only: undefined,

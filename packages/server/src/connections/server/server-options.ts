@@ -71,6 +71,7 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
   return frozen({
     ref: { scope: ref.scope, name: ref.name },
     transport,
+    auth: { kind: 'none' },
     connectTimeoutMs: values.connectTimeout,
     callTimeoutMs: values.timeout,
     only: values.only,

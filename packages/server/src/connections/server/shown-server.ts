@@ -84,6 +84,8 @@ export function answerOf(outcome: CallOutcome): ServerToolAnswer {
       return { kind: 'refused', code: outcome.code, message: outcome.message };
     case 'needs-approval':
       return { kind: 'refused', code: 'DENIED', message: outcome.reason };
+    case 'needs-sign-in':
+      return { kind: 'refused', code: 'SIGN_IN_NEEDED', message: outcome.message };
     case 'failed':
       return { kind: 'failed', failure: outcome.failure, reached: outcome.reached, message: outcome.message };
   }

@@ -3,7 +3,7 @@ import { isObject } from '../../kernel/json.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { mirroredArguments } from '../tool/mirrored-arguments.ts';
 import { backoffMs } from './backoff.ts';
-import { SessionError, sessionError } from './failure.ts';
+import { SessionError, SignInNeeded, sessionError } from './failure.ts';
 import { headerValue } from './http/header-value.ts';
 import { HttpRefusal, isUnknownSender } from './http/http-refusal.ts';
 import { listTools } from './list-tools.ts';
@@ -508,6 +508,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 /** What it means for a request that there was no connection for it: it was not sent. */
 function notConnected(cause: SessionError): SessionError {
+  if (cause instanceof SignInNeeded) return cause;
   const { kind, code, message } = cause;
   if (kind === 'AUTHENTICATION_FAILED') return new SessionError(kind, 'no', message, { cause });
   return code === UNSUPPORTED_VERSION

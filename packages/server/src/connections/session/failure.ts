@@ -28,6 +28,17 @@ export class SessionError extends Error {
   }
 }
 
+/** The person for whom a request was made has to sign in at the server first; it was not executed. */
+export class SignInNeeded extends SessionError {
+  /** Of the credential, by name. */
+  readonly credential: string;
+
+  constructor(credential: string, message: string) {
+    super('AUTHENTICATION_FAILED', 'no', message);
+    this.credential = credential;
+  }
+}
+
 /** What a server wrote, as one line for people: short, without control characters and without what looks like a secret. */
 function shownText(text: string): string {
   const line = redactText(text.slice(0, 2 * MAX_MESSAGE))

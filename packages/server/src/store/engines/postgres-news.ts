@@ -53,6 +53,7 @@ const EVENT = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('agent-changed'), agentId: z.string() }),
   z.object({ kind: z.literal('document-removed'), type: z.string(), id: z.string() }),
   z.object({ kind: z.literal('secret-changed'), name: z.string() }),
+  z.object({ kind: z.literal('credential-changed'), userId: z.string(), name: z.string() }),
   z.object({ kind: z.literal('variable-changed'), name: z.string() }),
   z.object({ kind: z.literal('agent-deployed'), agentId: z.string(), agentVersion: z.int().positive() }),
   z.object({ kind: z.literal('call-cancelled'), call: z.string() }),

@@ -163,6 +163,8 @@ function errorOf(outcome: CallOutcome | CallError): CallError | undefined {
       return { code: outcome.code, message: cutError(outcome.message), sent: false };
     case 'needs-approval':
       return { code: 'DENIED', message: cutError(outcome.reason), sent: false };
+    case 'needs-sign-in':
+      return { code: 'SIGN_IN_NEEDED', message: cutError(outcome.message), sent: false };
     case 'failed':
       return { code: outcome.failure, message: cutError(outcome.message), sent: outcome.reached !== 'no' };
   }
