@@ -77,6 +77,7 @@ import { createOperations } from './operations/invoke.ts';
 import { createChangeNotes } from './operations/note-changes.ts';
 import { beginAudit, createAudit } from './records/audit/audit.ts';
 import { createChain } from './records/audit/chain.ts';
+import { createRefusals } from './records/audit/refusals.ts';
 import { createAuditVerifier } from './records/audit/verify.ts';
 import type { LogBuffer } from './records/log-buffer.ts';
 import { createLogs } from './records/logs.ts';
@@ -205,6 +206,8 @@ export async function createPlatform(
   const chain = createChain(auditKey);
   await store.commit(db => beginAudit(db, chain, clock.now()));
   const audit = createAudit({ store, clock, chain });
+  const refusals = createRefusals({ audit, clock, logger: part('audit') });
+  undo.defer(() => refusals.close());
 
   const metrics = createMetrics(store);
   store.subscribe(({ kind }, origin) => metrics.event(kind, origin));
@@ -423,6 +426,7 @@ export async function createPlatform(
   const app = createHttpApp({
     logger: part('doors'),
     metrics,
+    noteRefusal: refusals.note,
     operations,
     files,
     rate,

@@ -5,6 +5,7 @@ import { mayUseAgent } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isAdmin, type Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
+import type { RefusalSubject } from '../records/audit/refusals.ts';
 import { createRowCache } from '../store/row-cache.ts';
 import type { Store } from '../store/store.ts';
 import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
@@ -26,6 +27,8 @@ export type AuthRefusal = {
     | 'unknown-agent'
     | 'not-mcp-enabled'
     | 'not-owner';
+  /** Ids of who asked, where the credential says so. */
+  readonly subject?: RefusalSubject;
 };
 
 export type AuthOutcome = Outcome<Principal, AuthRefusal>;
@@ -97,10 +100,11 @@ export function createAuthenticator(deps: {
   ): Promise<Outcome<Key, AuthRefusal>> {
     const key = await rows.key(hashKeyToken(token));
     if (!key) return refused({ reason: 'unknown-key' });
-    if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key' });
+    if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key', subject: subjectOf(key) });
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now())
-      return refused({ reason: 'expired-key' });
-    if (!scopes.some(scope => key.scopes.includes(scope))) return refused({ reason: 'wrong-scope' });
+      return refused({ reason: 'expired-key', subject: subjectOf(key) });
+    if (!scopes.some(scope => key.scopes.includes(scope)))
+      return refused({ reason: 'wrong-scope', subject: subjectOf(key) });
     return granted(key);
   }
 
@@ -108,13 +112,15 @@ export function createAuthenticator(deps: {
     const checked = await checkKey(rows, token, ['agents']);
     if (!checked.ok) return checked;
     const key = checked.value;
-    if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent' });
+    if (key.kind === 'agent' && key.agentId !== agentId)
+      return refused({ reason: 'other-agent', subject: subjectOf(key) });
     const agent = await rows.agent(agentId);
-    if (!agent) return refused({ reason: 'unknown-agent' });
+    if (!agent) return refused({ reason: 'unknown-agent', subject: subjectOf(key) });
+    const subject = { ...subjectOf(key), agentId };
     // An agent key opens what the person it was made for may use, and no longer than they may.
     const person = userPrincipal(key);
-    if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner' });
-    if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled' });
+    if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner', subject });
+    if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled', subject });
     return granted({ principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : person, agent });
   }
 
@@ -187,6 +193,10 @@ interface Rows {
 }
 
 type Key = NonNullable<Awaited<ReturnType<typeof findKeyByHash>>>;
+
+function subjectOf({ id, kind, userId }: Key): RefusalSubject {
+  return { userId, via: `${kind}-key`, keyId: id };
+}
 
 function userPrincipal(key: Key): Principal {
   return {

@@ -8,6 +8,7 @@ import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { isAdmin, type Principal } from '../kernel/principal.ts';
 import type { Operations } from '../operations/invoke.ts';
+import type { NoteRefusal, Refusal } from '../records/audit/refusals.ts';
 import type { Door, Metrics } from '../records/metrics.ts';
 import { type AgentCaller, agentUnauthorized } from './agent-mcp/agent-door.ts';
 import type { CallRate } from './agent-mcp/call-rate.ts';
@@ -44,6 +45,7 @@ export function createHttpApp(deps: {
   readonly hostCheck: HostCheck;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
+  readonly noteRefusal: NoteRefusal;
   readonly operations: Operations;
   readonly files: Files;
   readonly rate: CallRate;
@@ -79,6 +81,7 @@ export function createHttpApp(deps: {
     if (checked.ok) return next();
     const { header, value, setting } = checked.refusal;
     log.warn('request refused', { header, value: value.slice(0, 100) });
+    deps.noteRefusal({ door: 'any', reason: `foreign-${checked.refusal.reason}` });
     throw new PlatformError(
       'forbidden',
       `This ${header} is not served here; the setting ${setting} can add it.`,
@@ -90,8 +93,9 @@ export function createHttpApp(deps: {
     metrics.request(c.get('door') ?? 'other', c.res.status);
   });
 
-  function noteRefusal(door: string, scope: RequestScope, { reason }: AuthRefusal): void {
+  function noteRefusal(door: Refusal['door'], scope: RequestScope, { reason, subject }: AuthRefusal): void {
     metrics.authenticationRefused(door, reason);
+    deps.noteRefusal({ door, reason, subject });
     scope.log.info('no credential that opens this door', { door, reason });
   }
 
