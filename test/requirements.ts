@@ -1153,6 +1153,8 @@ export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[]
   ['E-33', 'create_api_agent and setup-api are not built; no tool that is built sets or opens a gate'],
   ['E-35', 'keys only; tokens of an OIDC realm come with the authorization server'],
   ['E-36', 'the address of the metadata document, which comes with the authorization server'],
+  ['E-39', 'no document advertises the identifier yet'],
+  ['E-40', 'no document advertises the identifier yet'],
   ['E-45', 'roles of a user; roles from a token come with the authorization server'],
   ['E-56', 'group discussions and memory reads are not built'],
   ['E-57', 'own conversations; memories are not built'],
