@@ -7,6 +7,8 @@ export type PlatformEvent =
   | { readonly kind: 'key-changed'; readonly keyId: string }
   /** A person has other roles. */
   | { readonly kind: 'user-changed'; readonly userId: string }
+  /** What a person had allowed a client was taken back. */
+  | { readonly kind: 'grant-changed'; readonly grantId: string }
   /** An agent has another name, description or access, or is no longer there. */
   | { readonly kind: 'agent-changed'; readonly agentId: string }
   /** Every version of a document is gone: its id may come back with other versions under the same numbers. */

@@ -50,6 +50,7 @@ export interface UnitNews {
 const EVENT = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key-changed'), keyId: z.string() }),
   z.object({ kind: z.literal('user-changed'), userId: z.string() }),
+  z.object({ kind: z.literal('grant-changed'), grantId: z.string() }),
   z.object({ kind: z.literal('agent-changed'), agentId: z.string() }),
   z.object({ kind: z.literal('document-removed'), type: z.string(), id: z.string() }),
   z.object({ kind: z.literal('secret-changed'), name: z.string() }),
