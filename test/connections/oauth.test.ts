@@ -3,7 +3,7 @@ import { clientCredentials, jwtBearer } from '../../packages/server/src/connecti
 import { enterpriseManaged } from '../../packages/server/src/connections/credential/id-jag.ts';
 import {
   createOAuthCredential,
-  type OAuthOptions,
+  type OAuthCredentialOptions,
 } from '../../packages/server/src/connections/credential/oauth-credential.ts';
 import { type Redirect, signIn } from '../../packages/server/src/connections/credential/sign-in.ts';
 import { createMemoryTokenStore } from '../../packages/server/src/connections/credential/token-store.ts';
@@ -30,7 +30,7 @@ const renewable = (value: string, more = {}): TokenAnswer => ({
 });
 
 /** Calls a tool of the server through a pool; the options are the credential's. */
-function connectionTo(server: ProtectedServer, options: Partial<OAuthOptions> = {}) {
+function connectionTo(server: ProtectedServer, options: Partial<OAuthCredentialOptions> = {}) {
   const time = { now: 1_000_000 };
   const store = createMemoryTokenStore();
   const credential = createOAuthCredential({
@@ -374,7 +374,7 @@ describe('An address that a server names (attack 33)', () => {
 });
 
 describe('A company that signs its people in', () => {
-  const company = (tokenEndpoint: string): Partial<OAuthOptions> => ({
+  const company = (tokenEndpoint: string): Partial<OAuthCredentialOptions> => ({
     grant: enterpriseManaged({ tokenEndpoint, clientId: 'here', idToken: async () => 'who-it-is' }),
   });
 

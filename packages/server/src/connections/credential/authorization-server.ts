@@ -6,6 +6,8 @@ import {
   type OAuthProtectedResourceMetadata,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
+import type { OAuthOptions } from '../server/oauth-options.ts';
+import { type ProviderQuirks, quirksOf } from './identity-providers.ts';
 import type { OAuthEgress } from './oauth-egress.ts';
 import { authenticationFailure } from './oauth-failure.ts';
 
@@ -15,10 +17,13 @@ export interface AuthorizationServer {
   readonly issuer: string;
   /** `undefined` for one of the revision 2025-03-26, whose endpoints stand at fixed paths. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** What the tokens are for, as the server spells it: in every request (RFC 8707). */
+  /** What the tokens are for, as the server spells it. */
   readonly resource: string;
   /** All scopes that the server says it has. */
   readonly scopes: readonly string[];
+  readonly quirks: ProviderQuirks;
+  /** How every request says what the tokens are for: the parameter `resource` (RFC 8707) unless the provider refuses it, and `audience`. */
+  readonly says: { readonly resource: string | undefined; readonly audience: string | undefined };
 }
 
 export interface FindOptions {
@@ -26,17 +31,20 @@ export interface FindOptions {
   readonly serverUrl: string;
   /** Where the server said its metadata is. */
   readonly metadataUrl: string | undefined;
-  /** The only one that is wanted, where an operator said so. */
-  readonly issuer: string | undefined;
+  /** What an operator says of it; with `tokenUrl` nothing is asked. */
+  readonly said: Partial<SaidOfServer>;
   readonly egress: OAuthEgress;
 }
+
+type SaidOfServer = Pick<OAuthOptions, 'tokenUrl' | 'issuer' | 'audience' | 'sendResource'>;
 
 /**
  * Finds the authorization server of an MCP server: its protected resource metadata (RFC 9728), then the metadata of whom that names
  * (RFC 8414, OpenID Connect), which must call itself what it was called. Rejects with whatever went wrong.
  */
 export async function findAuthorizationServer(options: FindOptions): Promise<AuthorizationServer> {
-  const { serverUrl, egress } = options;
+  const { serverUrl, said, egress } = options;
+  if (said.tokenUrl !== undefined) return knownBeforehand(serverUrl, said.tokenUrl, said);
   const resource = await readResource(options);
   if (
     resource &&
@@ -47,16 +55,51 @@ export async function findAuthorizationServer(options: FindOptions): Promise<Aut
   const metadata = await discoverAuthorizationServerMetadata(url, { fetchFn: egress.fetch });
   if (!metadata && resource)
     throw authenticationFailure('its authorization server does not say how it works');
+  const issuer = metadata?.issuer ?? url;
+  const tokensFor = resource?.resource ?? resourceUrlFromServerUrl(serverUrl).href;
   return {
-    url,
-    issuer: metadata?.issuer ?? url,
-    metadata,
-    resource: resource?.resource ?? resourceUrlFromServerUrl(serverUrl).href,
+    ...{ url, issuer, metadata, resource: tokensFor },
     scopes: resource?.scopes_supported ?? [],
+    ...howItIsAsked(issuer, tokensFor, said),
   };
 }
 
-function chosen(named: readonly string[], { issuer, serverUrl }: FindOptions): string {
+/** Of a server whose endpoint for tokens an operator wrote down. */
+function knownBeforehand(
+  serverUrl: string,
+  tokenUrl: string,
+  said: Partial<SaidOfServer>,
+): AuthorizationServer {
+  const resource = resourceUrlFromServerUrl(serverUrl).href;
+  return {
+    ...{ url: tokenUrl, issuer: tokenUrl, resource, scopes: [] },
+    metadata: {
+      issuer: tokenUrl,
+      token_endpoint: tokenUrl,
+      authorization_endpoint: tokenUrl,
+      response_types_supported: [],
+    },
+    ...howItIsAsked(tokenUrl, resource, said),
+  };
+}
+
+function howItIsAsked(
+  issuer: string,
+  resource: string,
+  { audience, sendResource }: Partial<SaidOfServer>,
+): Pick<AuthorizationServer, 'quirks' | 'says'> {
+  const quirks = quirksOf(issuer);
+  const { refusesResource = false, wantsAudience = false } = quirks;
+  return {
+    quirks,
+    says: {
+      resource: (sendResource ?? !refusesResource) ? resource : undefined,
+      audience: audience ?? (wantsAudience ? resource : undefined),
+    },
+  };
+}
+
+function chosen(named: readonly string[], { said: { issuer }, serverUrl }: FindOptions): string {
   if (issuer === undefined) return named[0] ?? new URL('/', serverUrl).href;
   if (named.length === 0) return issuer;
   const same = named.find(one => withoutSlash(one) === withoutSlash(issuer));

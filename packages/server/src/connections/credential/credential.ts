@@ -25,6 +25,8 @@ export interface Credential {
    * (W-79, A-181). Rejects as `headers` does.
    */
   refused(answer: CredentialAnswer): Promise<boolean>;
+  /** What it has shown of late, and must be in nothing that is kept or shown. */
+  secrets?(): readonly string[];
   /** Told every answer, before `refused`: some carry what the next request needs. */
   answered?(answer: CredentialAnswer): void;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthorizationServer } from './authorization-server.ts';
+import { quirksOf } from './identity-providers.ts';
 import { type ClientOptions, clientAt } from './oauth-client.ts';
 import type { KeptTokens } from './token-store.ts';
 
@@ -23,6 +24,8 @@ function at(more: Partial<ClientOptions> = {}, readsDocuments = false) {
     metadata,
     resource: 'https://mcp.example',
     scopes: [],
+    quirks: quirksOf(issuer),
+    says: { resource: 'https://mcp.example', audience: undefined },
   };
   const client = clientAt({
     server,

@@ -61,16 +61,22 @@ export async function clientAt(options: ClientOptions): Promise<OAuthClient> {
   if (known) return { information: known, authenticate: undefined, byOurselves: true };
   if (redirectUrl === undefined)
     throw authenticationFailure('it needs a client that is registered beforehand');
-  const { metadata } = server;
+  const { metadata, quirks } = server;
+  if (quirks.registeredAt !== undefined || (metadata && metadata.registration_endpoint === undefined))
+    throw authenticationFailure(
+      `${quirks.name} does not let clients register themselves: register one${quirks.registeredAt === undefined ? '' : ` in ${quirks.registeredAt}`}, with the redirect address ${redirectUrl}, and give it as oauth.clientId and oauth.clientSecret`,
+    );
   const information = await registerClient(server.url, {
     ...(metadata && { metadata }),
     clientMetadata: {
       client_name: name,
       redirect_uris: [redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
-      application_type: isLoopbackHost(new URL(redirectUrl).hostname) ? 'native' : 'web',
+      ...(!quirks.registersLittle && {
+        application_type: isLoopbackHost(new URL(redirectUrl).hostname) ? 'native' : 'web',
+      }),
     },
-    ...(scope !== undefined && { scope }),
+    ...(scope !== undefined && !quirks.registersLittle && { scope }),
     fetchFn: egress.fetch,
   });
   return { information, authenticate: undefined, byOurselves: true };

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
 import type { HostFrom, SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { OAuthOptions } from '../server/oauth-options.ts';
 import { type AuthorizationServer, findAuthorizationServer } from './authorization-server.ts';
 import type { Credential, CredentialAnswer } from './credential.ts';
 import type { Grant } from './grant.ts';
@@ -22,22 +23,17 @@ import type { KeptToken, KeptTokens, TokenStore } from './token-store.ts';
 const RENEWAL_PAUSE_MS = 10_000;
 /** A server that asks for more and more is refused. */
 const MAX_SCOPE = 4_000;
+const MAX_SECRETS = 6;
 
-export interface OAuthOptions {
+export interface OAuthCredentialOptions
+  extends Partial<Pick<OAuthOptions, 'tokenUrl' | 'issuer' | 'scope' | 'audience' | 'sendResource'>> {
   /** Of the MCP server, as it is connected to. */
   readonly url: string;
   readonly hostFrom: HostFrom;
   readonly grant: Grant;
   readonly identity: ClientIdentity;
-  /**
-   * The only authorization server that is used. Without it the server names one; credentials that were registered beforehand then go to
-   * the first that it names, and to no other.
-   */
-  readonly issuer?: string | undefined;
   /** Other addresses that an operator wrote down: their hosts may be private. */
   readonly operatorUrls?: readonly string[] | undefined;
-  /** Asked for where the server asks for nothing in particular. */
-  readonly scope?: string | undefined;
   /** Binds tokens to this key; an authorization server that does not is refused. */
   readonly key?: TokenKey | undefined;
   readonly store: TokenStore;
@@ -47,7 +43,7 @@ export interface OAuthOptions {
 
 /** Why a token is wanted. */
 interface Wanted {
-  readonly because: 'refused' | 'scope' | 'soon over';
+  readonly because: 'none yet' | 'refused' | 'scope' | 'soon over';
   /** The token that does not do. */
   readonly instead: string | undefined;
   /** Where the server says, or said last, who its authorization server is. */
@@ -57,14 +53,16 @@ interface Wanted {
 
 /**
  * A token of an OAuth authorization server: got when the server wants one, renewed before it ends or when it is refused, with more scopes
- * where the server asks for more (mcp.md 1.2 "Authorization"; A-180, A-181). Whoever asks at the same time gets the same token. Only a refresh token that
- * the authorization server refuses is forgotten; whatever else goes wrong keeps what there is (field-reports 2.5).
+ * where the server asks for more (mcp.md 1.2 "Authorization"; A-180, A-181). Where tokens are got is written down (`tokenUrl`) it is got before the first
+ * request. Whoever asks at the same time gets the same token. Only a refresh token that the authorization server refuses is forgotten; whatever else goes
+ * wrong keeps what there is (field-reports 2.5). A client that was registered beforehand goes to the authorization server that the server names
+ * first, or to the `issuer`, and to no other.
  */
-export function createOAuthCredential(options: OAuthOptions): Credential {
+export function createOAuthCredential(options: OAuthCredentialOptions): Credential {
   const { grant, identity, key, store, clock } = options;
   const operatorHosts =
     options.hostFrom === 'operator'
-      ? hostsOf([options.url, options.issuer, ...(options.operatorUrls ?? [])])
+      ? hostsOf([options.url, options.issuer, options.tokenUrl, ...(options.operatorUrls ?? [])])
       : new Set<string>();
   let kept: KeptTokens | undefined;
   let loading: Promise<void> | undefined;
@@ -72,6 +70,8 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
   let untried: string | undefined;
   let obtaining: Promise<void> | undefined;
   let renewalPausedUntil = 0;
+  /** The tokens of late, the newest first: answers to requests with the one before may still come. */
+  let secrets: readonly string[] = [];
 
   async function current(): Promise<KeptTokens | undefined> {
     loading ??= store.read().then(
@@ -84,7 +84,14 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
       },
     );
     await loading;
+    note(kept);
     return kept;
+  }
+
+  function note(found: KeptTokens | undefined): void {
+    const { value, refresh } = found?.token ?? {};
+    if (value === undefined || secrets[0] === value) return;
+    secrets = [value, ...(refresh === undefined ? [] : [refresh]), ...secrets].slice(0, MAX_SECRETS);
   }
 
   /** One that is bound to a key that is gone is none. */
@@ -96,6 +103,7 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
   async function keep(next: KeptTokens): Promise<void> {
     await store.write(next);
     kept = next;
+    note(next);
     untried = next.token?.value;
   }
 
@@ -116,24 +124,23 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
 
   async function obtainAlone(wanted: Wanted): Promise<void> {
     const egress = createOAuthEgress(options.fetch, operatorHosts);
+    let hint: string | undefined;
     try {
-      const { url: serverUrl, issuer } = options;
-      const server = await findAuthorizationServer({
-        serverUrl,
-        metadataUrl: wanted.metadataUrl,
-        issuer,
-        egress,
-      });
+      const { url: serverUrl } = options;
+      const { metadataUrl } = wanted;
+      const server = await findAuthorizationServer({ serverUrl, metadataUrl, said: options, egress });
+      hint = server.quirks.hint;
       if (await store.exclusively(() => renewed(wanted, server, egress))) return;
       await grantedAnew(wanted, server, egress);
     } catch (thrown) {
-      throw oauthFailure(thrown, egress.sent);
+      throw oauthFailure(thrown, egress.sent, hint);
     }
   }
 
   /** True when there is another token now, from here or from somebody who shares the store. */
   async function renewed(wanted: Wanted, server: AuthorizationServer, egress: OAuthEgress): Promise<boolean> {
     kept = await store.read();
+    note(kept);
     const token = tokenOf(kept);
     if (!kept || !token || kept.issuer !== server.issuer || wanted.because === 'scope') return false;
     if (token.value !== wanted.instead) {
@@ -182,6 +189,8 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
       scope,
       token,
     });
+    // Nobody has seen one yet, so this is not the second one that a request is sent with.
+    if (wanted.because === 'none yet') untried = undefined;
   }
 
   function clientFor(server: AuthorizationServer, egress: OAuthEgress, scope: string | undefined) {
@@ -190,7 +199,7 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
 
   /** What was asked for, else what is configured, else all there is; with a token for renewing where people would be asked again (SEP-2207). */
   function scopeFor(server: AuthorizationServer, asked: string | undefined): string | undefined {
-    const scope = asked ?? options.scope ?? computeScopeUnion(...server.scopes);
+    const scope = asked ?? options.scope ?? computeScopeUnion(...scopesOf(server));
     const renews = server.metadata?.scopes_supported?.includes('offline_access');
     return scope !== undefined && renews && grant.redirectUrl !== undefined
       ? computeScopeUnion(scope, 'offline_access')
@@ -223,14 +232,17 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
   return {
     async headers({ method, url }): Promise<Record<string, string>> {
       const before = tokenOf(await current());
-      if (!before) return {};
-      await renewSoonOver(before);
+      if (before) await renewSoonOver(before);
+      else if (options.tokenUrl === undefined) return {};
+      else await obtain({ because: 'none yet', instead: undefined, metadataUrl: undefined });
       const token = tokenOf(kept);
       if (!token) return {};
       if (!key) return { authorization: `Bearer ${token.value}` };
       const proof = await key.buildProof({ htm: method, htu: url, accessToken: token.value });
       return { authorization: `DPoP ${token.value}`, dpop: proof };
     },
+
+    secrets: () => secrets,
 
     answered({ status, headers, shown }) {
       const nonce = headers['dpop-nonce'];
@@ -255,6 +267,12 @@ export function createOAuthCredential(options: OAuthOptions): Credential {
       return true;
     },
   };
+}
+
+/** All that the server has, without those that the authorization server would not take. */
+function scopesOf({ scopes, metadata, quirks }: AuthorizationServer): readonly string[] {
+  const known = metadata?.scopes_supported;
+  return quirks.refusesUnknownScopes && known ? scopes.filter(scope => known.includes(scope)) : scopes;
 }
 
 /** Of the refresh token, or of us; everything else passes. */

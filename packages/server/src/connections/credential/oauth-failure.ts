@@ -10,16 +10,17 @@ import { SessionError } from '../session/failure.ts';
 
 /**
  * Why signing in failed, as a failure of the session: without what was sent, and without the library's error, which may repeat a whole
- * answer (A-183).
+ * answer (A-183). The hint is added to a refusal of the authorization server.
  */
-export function oauthFailure(thrown: unknown, sent: readonly string[]): SessionError {
+export function oauthFailure(thrown: unknown, sent: readonly string[], hint?: string): SessionError {
   if (thrown instanceof SessionError) return thrown;
   if (thrown instanceof Fault)
     return new SessionError('AUTHENTICATION_FAILED', 'no', 'signing in failed in the platform', {
       cause: thrown,
     });
   const scrub = createScrubber(sent);
-  return authenticationFailure(`signing in failed: ${scrub(explained(thrown))}`);
+  const advice = hint !== undefined && thrown instanceof OAuthError ? `; ${hint}` : '';
+  return authenticationFailure(`signing in failed: ${scrub(explained(thrown))}${advice}`);
 }
 
 /** A refusal of ours; `message` may be shown. */

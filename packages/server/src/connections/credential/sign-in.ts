@@ -31,9 +31,10 @@ export function signIn(redirect: Redirect): Grant {
         clientInformation: client.information,
         redirectUrl: redirect.url,
         state,
-        resource: server.resource,
+        ...(server.says.resource !== undefined && { resource: server.says.resource }),
         ...(scope !== undefined && { scope }),
       });
+      addQuirks(authorizationUrl, request);
       assertSafe(authorizationUrl);
       const code = codeIn(await redirect.visit(authorizationUrl), state, request);
       return prepareAuthorizationCodeRequest(code, codeVerifier, redirect.url);
@@ -45,6 +46,15 @@ export function signIn(redirect: Redirect): Grant {
 function assertPkce({ server: { metadata } }: GrantRequest): void {
   if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
     throw authenticationFailure('its authorization server does not protect codes (PKCE with S256)');
+}
+
+/** What the provider's page wants besides, and not. */
+function addQuirks({ searchParams }: URL, { server: { says, quirks } }: GrantRequest): void {
+  if (says.audience !== undefined) searchParams.set('audience', says.audience);
+  for (const [name, value] of Object.entries(quirks.signInWith ?? {})) {
+    if (value === undefined) searchParams.delete(name);
+    else searchParams.set(name, value);
+  }
 }
 
 function assertSafe({ protocol, hostname }: URL): void {

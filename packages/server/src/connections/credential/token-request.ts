@@ -24,7 +24,10 @@ export interface TokenRequest {
 /** Asks the token endpoint, with the proof of a key where there is one. Rejects with whatever went wrong. */
 export async function requestToken(request: TokenRequest): Promise<KeptToken> {
   const { server, client, parameters, key, egress, now } = request;
-  const { metadata, issuer, resource, url } = server;
+  const { metadata, issuer, says, url } = server;
+  // A code was asked for with it.
+  if (says.audience !== undefined && parameters.get('grant_type') !== 'authorization_code')
+    parameters.set('audience', says.audience);
   const nothing = () => undefined;
   const tokens = await fetchToken(
     {
@@ -41,7 +44,11 @@ export async function requestToken(request: TokenRequest): Promise<KeptToken> {
       codeVerifier: () => '',
     },
     url,
-    { ...(metadata && { metadata }), resource, fetchFn: egress.fetch },
+    {
+      ...(metadata && { metadata }),
+      ...(says.resource !== undefined && { resource: says.resource }),
+      fetchFn: egress.fetch,
+    },
   );
   const type = tokens.token_type.toLowerCase();
   if (type !== (key ? 'dpop' : 'bearer'))
