@@ -18,6 +18,10 @@ export interface ProtectedOptions {
   /** Answers a token request; the number counts those before it. Tokens are `token-1`, `token-2`, ... unless said otherwise. */
   readonly token?: (form: URLSearchParams, earlier: number) => TokenAnswer | undefined;
   /** Says how a request of a tool is refused; `undefined` lets it through. Unless given, tokens that were not issued are refused. */
+  /** Names of its tools. */
+  readonly tools?: readonly string[];
+  /** What a tool says to who calls it with this `Authorization`. */
+  readonly say?: (authorization: string | undefined) => string;
   readonly refuse?: (token: string | undefined) => { status: 401 | 403; challenge: string } | undefined;
 }
 
@@ -31,6 +35,8 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly tokenRequests: { readonly form: URLSearchParams; readonly authorization: string | undefined }[];
   /** Values of `Authorization` of the calls that were executed. */
   readonly executed: string[];
+  /** Values of `Authorization` of all requests, by method. */
+  readonly heard: { readonly method: string; readonly authorization: string | undefined }[];
   /** Calls that were refused. */
   readonly refused: (string | undefined)[];
   /** Paths that were asked for at the authorization server. */
@@ -60,9 +66,11 @@ async function listen(listener: RequestListener) {
 
 /** An MCP server of the stateless era whose tools want a token, and its authorization server. */
 export async function startProtectedServer(options: ProtectedOptions = {}): Promise<ProtectedServer> {
-  const { host = '127.0.0.1', resource = own => own, metadata = own => own } = options;
+  const { host = '127.0.0.1', resource = own => own, metadata = own => own, say } = options;
+  const tools = (options.tools ?? []).map(name => ({ name, inputSchema: { type: 'object' } }));
   const valid = new Set<string>();
   const tokenRequests: ProtectedServer['tokenRequests'] = [];
+  const heard: ProtectedServer['heard'] = [];
   const executed: string[] = [];
   const refused: (string | undefined)[] = [];
   const asked: string[] = [];
@@ -130,8 +138,9 @@ export async function startProtectedServer(options: ProtectedOptions = {}): Prom
       return json(200, resource({ resource: `${own}/mcp`, authorization_servers: [issuer] }));
     if (request.method !== 'POST' || request.url !== '/mcp') return json(404, {});
     const { id, method } = JSON.parse(await bodyOf(request));
+    heard.push({ method, authorization: request.headers.authorization });
     if (method === 'server/discover') return json(200, { jsonrpc: '2.0', id, result: DISCOVERED });
-    if (method === 'tools/list') return json(200, { jsonrpc: '2.0', id, result: { tools: [] } });
+    if (method === 'tools/list') return json(200, { jsonrpc: '2.0', id, result: { tools } });
     const header = request.headers.authorization;
     const refusal = refuse(header?.split(' ')[1]);
     if (refusal) {
@@ -139,13 +148,17 @@ export async function startProtectedServer(options: ProtectedOptions = {}): Prom
       return json(refusal.status, {}, { 'www-authenticate': refusal.challenge });
     }
     executed.push(header ?? '');
-    return json(200, { jsonrpc: '2.0', id, result: { content: [] } });
+    return json(200, {
+      jsonrpc: '2.0',
+      id,
+      result: { content: say ? [{ type: 'text', text: say(header) }] : [] },
+    });
   });
   const own = `http://127.0.0.1:${mcp.port}`;
 
   return {
     url: `${own}/mcp`,
-    ...{ issuer, valid, tokenRequests, executed, refused, asked, registered },
+    ...{ issuer, valid, tokenRequests, heard, executed, refused, asked, registered },
     async [Symbol.asyncDispose]() {
       await Promise.all([mcp.close(), authorization.close()]);
     },

@@ -318,6 +318,14 @@ export function createScrubber(values: readonly string[]): (text: string) => str
   return text => forms.reduce(withoutForm, text);
 }
 
+/** Both, one after the other, where both are there. */
+export function inTurn<T extends (text: string) => string>(
+  one: T | undefined,
+  other: T | undefined,
+): ((text: string) => string) | undefined {
+  return one && other ? text => other(one(text)) : (one ?? other);
+}
+
 /** The engine compares a long form anew at each place where it may begin, which for some texts takes hours. */
 const MAX_COMPARED = 200;
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
+import { inTurn } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { DEFAULT_INSTANCE } from '../server/configured-instances.ts';
@@ -109,7 +110,7 @@ export function createOutboundCalls(deps: {
       if (before && before !== connection) void pool.retire(before, connection);
     }
     return {
-      ...{ connection, scrub, definition: now },
+      ...{ connection, scrub: inTurn(scrub, connection.scrub), definition: now },
       identity: () => sha256OfJson([name, owner?.who ?? null, endpoint]),
     };
   }

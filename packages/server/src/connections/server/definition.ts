@@ -1,4 +1,5 @@
 import type { HostFrom } from '../../kernel/safe-fetch.ts';
+import type { OAuthOptions } from './oauth-options.ts';
 
 /** How rules and people name a server: instances do not see each other's (W-02). */
 export interface ServerRef {
@@ -50,7 +51,12 @@ export type ServerAuth =
       readonly scheme: string;
       /** A program finds it in this variable (W-73); `undefined` over HTTP. */
       readonly env: string | undefined;
-    };
+    }
+  /** As a client of its authorization server, the same for everybody; a token takes the place of a static `authorization` (A-179, A-182). */
+  | { readonly kind: 'clientCredentials'; readonly oauth: RegisteredClient };
+
+/** A client that people have registered, with its secret. */
+export type RegisteredClient = OAuthOptions & { readonly clientId: string; readonly clientSecret: string };
 
 /** A tool that is counted on, and what it is given: a server without it is degraded (A-46, A-48). */
 export interface ExpectedTool {

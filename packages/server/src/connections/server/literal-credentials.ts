@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { createHash } from 'node:crypto';
 import { isSecretName, redactSecrets } from '../../kernel/redact.ts';
-import type { HttpTransport, ServerDefinition, ServerRef, StdioTransport } from './definition.ts';
+import type { HttpTransport, ServerAuth, ServerDefinition, ServerRef, StdioTransport } from './definition.ts';
 import { frozen } from './frozen.ts';
 import { isLongWord, looksRandom } from './server-address.ts';
 import type { TextChecks } from './transport-texts.ts';
@@ -32,7 +32,7 @@ export function openerOf({ scope, name }: ServerRef): string {
 }
 
 /**
- * Takes the credentials that stand in a definition out of it, so that it can be stored: values of headers, variables that are in `vaulted` or
+ * Takes the credentials that stand in a definition out of it, so that it can be stored: values of headers, the secret of a client, variables that are in `vaulted` or
  * are named or look like a secret, and of an address the same in its query and its path. What refers to something already stays.
  */
 export function moveCredentials(
@@ -53,10 +53,11 @@ export function moveCredentials(
     },
   };
   const { transport } = definition;
+  const auth = withoutClientSecret(definition.auth, move);
   const moved =
     transport.kind === 'http' ? withoutHttp(transport, move) : withoutStdio(transport, move, vaulted);
   const exposed = transport.kind === 'stdio' ? exposedArguments(transport.args, move) : [];
-  return { definition: frozen({ ...definition, transport: moved }), secrets, exposed };
+  return { definition: frozen({ ...definition, transport: moved, auth }), secrets, exposed };
 }
 
 interface Move {
@@ -71,6 +72,12 @@ function withoutHttp(transport: HttpTransport, { isLiteral, take }: Move): HttpT
     isLiteral(value) && !HARMLESS_HEADERS.has(name.toLowerCase()) ? take(name, value) : value,
   );
   return { ...transport, url: withoutInAddress(transport.url, { isLiteral, take }), headers };
+}
+
+function withoutClientSecret(auth: ServerAuth, { isLiteral, take }: Move): ServerAuth {
+  if (auth.kind !== 'clientCredentials' || !isLiteral(auth.oauth.clientSecret)) return auth;
+  const clientSecret = take('oauth.clientSecret', auth.oauth.clientSecret);
+  return { ...auth, oauth: { ...auth.oauth, clientSecret } };
 }
 
 function withoutStdio(

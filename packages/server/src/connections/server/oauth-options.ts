@@ -41,7 +41,7 @@ const schema = z.strictObject({
   sendResource: trueOrFalse.optional(),
 });
 
-export const OAUTH_OPTIONS = Object.keys(schema.shape);
+const OAUTH_OPTIONS = Object.keys(schema.shape);
 
 /** The options under `place`, in either spelling; of what is wrong it says why, and answers `undefined`. No value is in what it says. */
 export function readOAuthOptions(

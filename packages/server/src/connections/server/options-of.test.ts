@@ -27,6 +27,10 @@ describe('the options of a definition', () => {
     { url: 'https://a.example/mcp', headers: { a: 'b' }, insecureTls: true, ...EVERYTHING },
     { command: 'x', args: ['y'], env: { A: 'b' }, cwd: '/tmp', isolation: 'person', ...EVERYTHING },
     { url: 'https://a.example/mcp' },
+    {
+      url: 'https://a.example/mcp',
+      oauth: { clientId: 'us', clientSecret: '${vault:x}', sendResource: false },
+    },
     { url: 'https://a.example/mcp', gated: true },
     { command: 'x', gated: ['create_*', 'drop'] },
     { command: 'x' },

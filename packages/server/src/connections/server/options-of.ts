@@ -1,4 +1,5 @@
 import type { ServerDefinition } from './definition.ts';
+import type { OAuthOptions } from './oauth-options.ts';
 import { shownAddress } from './server-address.ts';
 
 /** Written in the place of a value that nobody is shown. */
@@ -9,7 +10,7 @@ const HIDDEN = '(set)';
  * which defaults of a later version do not change: what is stored of a server. A function of a cost is left out.
  */
 export function optionsOf(definition: ServerDefinition): Record<string, unknown> {
-  const { transport, ref, only, except, expect, cost } = definition;
+  const { transport, auth, ref, only, except, expect, cost } = definition;
   return {
     ...(transport.kind === 'http'
       ? {
@@ -24,6 +25,7 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
           ...(transport.cwd !== undefined && { cwd: transport.cwd }),
           ...(transport.isolation !== 'shared' && { isolation: transport.isolation }),
         }),
+    ...(auth.kind === 'clientCredentials' && { oauth: given(auth.oauth) }),
     ...(only && { only }),
     ...(except.length > 0 && { except }),
     ...(definition.prefix !== ref.name && { prefix: definition.prefix }),
@@ -49,11 +51,27 @@ function gateOption(gated: ServerDefinition['gated']): unknown {
 
 /** The same for people: of headers, variables and the query of an address only that they are set, unless they are references. */
 export function shownOptions(definition: ServerDefinition): Record<string, unknown> {
-  const { transport, cost } = definition;
+  const { transport, auth, cost } = definition;
   const options = optionsOf(definition);
+  if (auth.kind === 'clientCredentials') options.oauth = shownOAuth(auth.oauth);
   if (typeof cost === 'function') options.cost = '(a function)';
   if (transport.kind === 'stdio') return { ...options, ...filled('env', hidden(transport.env)) };
   return { ...options, url: shownAddress(transport.url), ...filled('headers', hidden(transport.headers)) };
+}
+
+/** Without what nobody gave. */
+function given(oauth: OAuthOptions): Partial<OAuthOptions> {
+  return Object.fromEntries(Object.entries(oauth).filter(([, value]) => value !== undefined));
+}
+
+function shownOAuth(oauth: OAuthOptions): Partial<OAuthOptions> {
+  const { clientSecret, tokenUrl, issuer } = oauth;
+  return {
+    ...given(oauth),
+    ...(clientSecret !== undefined && hidden({ clientSecret })),
+    ...(tokenUrl !== undefined && { tokenUrl: shownAddress(tokenUrl) }),
+    ...(issuer !== undefined && { issuer: shownAddress(issuer) }),
+  };
 }
 
 function filled(name: string, members: Readonly<Record<string, string>>): Record<string, unknown> {

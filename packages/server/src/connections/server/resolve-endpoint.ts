@@ -1,7 +1,7 @@
 import { createScrubber, isSecretName } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { Endpoint } from '../session/endpoint.ts';
-import type { ServerDefinition, ServerTransport } from './definition.ts';
+import type { RegisteredClient, ServerAuth, ServerDefinition, ServerTransport } from './definition.ts';
 
 /** For whom secrets are opened. */
 export interface OpenedFor {
@@ -25,18 +25,18 @@ export type ResolveEndpoint = (
 ) => Promise<ResolvedEndpoint>;
 
 export function createResolveEndpoint(references: Pick<References, 'compile' | 'resolve'>): ResolveEndpoint {
-  const constant = new WeakMap<ServerTransport, ResolvedEndpoint>();
-  return async ({ transport }, { agentId }) => {
+  const constant = new WeakMap<ServerTransport, ResolvedEndpoint & { readonly auth: ServerAuth }>();
+  return async ({ transport, auth }, { agentId }) => {
     const known = constant.get(transport);
-    if (known) return known;
-    const { refers, ...resolved } = await resolve(transport, references, agentId);
-    if (!refers) constant.set(transport, resolved);
+    if (known?.auth === auth) return known;
+    const { refers, ...resolved } = await resolve({ transport, auth }, references, agentId);
+    if (!refers) constant.set(transport, { ...resolved, auth });
     return resolved;
   };
 }
 
 async function resolve(
-  transport: ServerTransport,
+  { transport, auth }: Pick<ServerDefinition, 'transport' | 'auth'>,
   references: Pick<References, 'compile' | 'resolve'>,
   agentId: string,
 ): Promise<ResolvedEndpoint & { readonly refers: boolean }> {
@@ -57,6 +57,17 @@ async function resolve(
     for (const [name, value] of resolved) if (isSecretName(name)) secrets.add(value.replace(SCHEME, ''));
     return Object.fromEntries(resolved);
   };
+  const client = async (oauth: RegisteredClient): Promise<RegisteredClient> => {
+    const { clientSecret, ...others } = oauth;
+    const secret = await text(clientSecret);
+    secrets.add(secret);
+    const resolved = await Promise.all(
+      Object.entries(others).map(
+        async ([name, value]) => [name, typeof value === 'string' ? await text(value) : value] as const,
+      ),
+    );
+    return { ...oauth, ...Object.fromEntries(resolved), clientSecret: secret };
+  };
   if (transport.kind === 'http') {
     const { url, headers, hostFrom, insecureTls } = transport;
     const endpoint = {
@@ -65,6 +76,7 @@ async function resolve(
       headers: await texts(headers),
       hostFrom,
       insecureTls,
+      ...(auth.kind === 'clientCredentials' && { client: await client(auth.oauth) }),
     } as const;
     return { endpoint, refers, scrub: scrubberOf(secrets) };
   }

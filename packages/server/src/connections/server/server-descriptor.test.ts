@@ -158,12 +158,18 @@ describe('McpServerDescriptor', () => {
     );
   });
 
-  it('is refused where it asks for tokens or for questions, naming what asks', () => {
+  it('is refused where it asks for questions, naming what asks', () => {
     const own = McpServerDescriptor.builder('grafana', URL).external(false);
-    const oauth = { tokenUrl: 'https://a.example', clientId: 'b', clientSecret: 'c' };
-    expect(() => own.oauth(oauth).toDefinition(context)).toThrow('mcp.grafana.oauth asks for tokens');
     expect(() => own.elicitation(true).toDefinition(context)).toThrow(
       'mcp.grafana.elicitation lets the server ask',
+    );
+  });
+
+  it('is refused with an address for tokens that others can listen to, naming the key', () => {
+    const own = McpServerDescriptor.builder('grafana', URL).external(false);
+    const oauth = { tokenUrl: 'http://login.example/token', clientId: 'b', clientSecret: 'c' };
+    expect(() => own.oauth(oauth).toDefinition(context)).toThrow(
+      'mcp.grafana.oauth.token-url must be an https address.',
     );
   });
 

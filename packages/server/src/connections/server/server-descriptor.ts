@@ -3,8 +3,9 @@ import { inspect } from 'node:util';
 import type { z } from 'zod';
 import { closestName } from '../../kernel/closest-name.ts';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { ExpectedTool, ServerDefinition } from './definition.ts';
+import type { ExpectedTool, RegisteredClient, ServerDefinition } from './definition.ts';
 import { frozen } from './frozen.ts';
+import { checkOAuthOptions, type OAuthOptions } from './oauth-options.ts';
 import { shownName } from './option-values.ts';
 import { checkAddress, checkText, type TextChecks } from './transport-texts.ts';
 
@@ -29,10 +30,11 @@ const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_CALL_MS = 60_000;
 const MAX_MS = 3_600_000;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const OAUTH_NAMES = ['tokenUrl', 'clientId', 'clientSecret', 'scope', 'audience'] as const;
 /** Behind `mcp.{id}.`, besides `headers.{Name}`. A program has no place among them (A-09). */
 const KEYS: readonly string[] = [
   ...['url', 'external', 'timeout.connect-ms', 'timeout.call-ms', 'insecure-tls', 'elicitation'],
-  ...['token-url', 'client-id', 'client-secret', 'scope', 'audience'].map(key => `oauth.${key}`),
+  ...OAUTH_NAMES.map(oauthKey),
 ];
 /** Upper case, as variables are written: `${vault:name}` is another reference. */
 const VARIABLE = /\$\{([A-Z_][A-Z0-9_]*)(?::([^}]*))?\}/g;
@@ -198,11 +200,8 @@ function definitionOf(
       'is true, as it is unless it is set: data for such a server has to be checked for leaks, which is not done here; set it to false for a server of your own',
     );
   }
-  if (parts.oauth)
-    say(
-      'oauth',
-      'asks for tokens of an authorization server, which are not fetched here; give a token in headers.Authorization',
-    );
+  const oauth = parts.oauth && oauthOptionsOf(parts.oauth);
+  if (oauth) checkOAuthOptions(oauth, oauthKey, texts, say);
   if (parts.elicitation === true)
     say('elicitation', 'lets the server ask people, which is not done here; leave it out');
   checkAddress(parts.url, 'url', texts, say);
@@ -219,7 +218,7 @@ function definitionOf(
       hostFrom: 'operator',
       insecureTls: parts.insecureTls,
     },
-    auth: { kind: 'none' },
+    auth: oauth ? { kind: 'clientCredentials', oauth } : { kind: 'none' },
     connectTimeoutMs: parts.connectTimeoutMs,
     callTimeoutMs: parts.callTimeoutMs,
     only: undefined,
@@ -234,6 +233,21 @@ function definitionOf(
     exposeResources: false,
     changedTools: 'report',
   });
+}
+
+/** As properties spell it: `oauth.token-url`. */
+function oauthKey(name: keyof OAuthOptions): string {
+  return `oauth.${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+}
+
+function oauthOptionsOf({
+  tokenUrl,
+  clientId,
+  clientSecret,
+  scope,
+  audience,
+}: McpOAuthClientCredentials): RegisteredClient {
+  return { tokenUrl, clientId, clientSecret, scope, audience, issuer: undefined, sendResource: undefined };
 }
 
 function propertyReader(id: string, { properties, variables }: PluginEnvironment) {

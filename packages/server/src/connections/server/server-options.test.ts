@@ -168,11 +168,66 @@ describe('the options of a server', () => {
   it.each([
     ['credential_name', 'linear'],
     ['credentialEnv', 'TOKEN'],
-    ['oauth', {}],
     ['external', true],
   ])('are refused by name where they ask for what is not here: %s', (option, value) => {
     const own = option.replace('_n', 'N');
     expect(refusalOf({ ...URL_ONLY, [option]: value })).toContain(`Server github: ${own} `);
+  });
+
+  it('name a client of the authorization server, in either spelling (A-179, A-184)', () => {
+    const oauth = { clientId: 'us', clientSecret: '${vault:crm}' };
+    const nothing = { tokenUrl: undefined, issuer: undefined, scope: undefined, audience: undefined };
+    expect(read({ ...URL_ONLY, oauth }).auth).toEqual({
+      kind: 'clientCredentials',
+      oauth: { ...nothing, ...oauth, sendResource: undefined },
+    });
+    const everything = {
+      ...{ token_url: 'https://login.example/token', issuer: 'https://login.example', scope: 'read' },
+      ...{ client_id: 'us', client_secret: 's', audience: 'crm', send_resource: false },
+    };
+    expect(read({ ...URL_ONLY, oauth: everything }).auth).toMatchObject({
+      oauth: {
+        tokenUrl: 'https://login.example/token',
+        clientId: 'us',
+        audience: 'crm',
+        sendResource: false,
+      },
+    });
+  });
+
+  it.each([
+    [{ oauth: 'us' }, 'oauth must be an object such as'],
+    [{ oauth: {} }, 'oauth needs clientId and clientSecret'],
+    [{ oauth: { client_id: 'us' } }, 'oauth needs clientId and clientSecret'],
+    [{ oauth: { clientld: 'us' } }, 'oauth.clientld is no option; did you mean clientId.'],
+    [{ oauth: { clientId: 1, clientSecret: 's' } }, 'oauth.clientId must be a text.'],
+    [
+      { oauth: { clientId: 'us', clientSecret: 'canary ${VAULT:x}' } },
+      'oauth.clientSecret has a reference that cannot be',
+    ],
+    [
+      { oauth: { clientId: 'us', clientSecret: '${caller:token}' } },
+      'oauth.clientSecret asks for the identity of the caller',
+    ],
+    [{ oauth: { clientId: '${vault:x}', clientSecret: 's' } }, 'oauth.clientId holds a secret'],
+    [
+      { oauth: { clientId: 'us', clientSecret: 's', tokenUrl: 'http://login.example' } },
+      'oauth.tokenUrl must be an https address.',
+    ],
+    [
+      { oauth: { clientId: 'us', clientSecret: 's', issuer: 'login.example' } },
+      'oauth.issuer must be an http or https address',
+    ],
+  ])('name what is wrong with a client: %j (W-42)', (options, sentence) => {
+    const message = refusalOf({ ...URL_ONLY, ...options });
+    expect(message).toContain(sentence);
+    expect(message).not.toContain('canary');
+  });
+
+  it('name no client of a program', () => {
+    expect(refusalOf({ command: 'a', oauth: { clientId: 'us', clientSecret: 's' } })).toContain(
+      'oauth is for a server behind an address',
+    );
   });
 
   it.each([

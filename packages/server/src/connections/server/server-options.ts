@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { PlatformError } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
-import type { ServerDefinition, ServerRef } from './definition.ts';
+import type { ServerAuth, ServerDefinition, ServerRef, ServerTransport } from './definition.ts';
 import { frozen } from './frozen.ts';
-import { choice, MAX_MEMBERS, parse, shownName, text, trueOrFalse, withOwnNames } from './option-values.ts';
+import { readOAuthOptions } from './oauth-options.ts';
+import {
+  choice,
+  MAX_MEMBERS,
+  parse,
+  type Say,
+  shownName,
+  text,
+  trueOrFalse,
+  type Values,
+  withOwnNames,
+} from './option-values.ts';
 import { isTransportOption, readTransport, TRANSPORT_OPTIONS } from './transport-options.ts';
 import type { TextChecks } from './transport-texts.ts';
 
@@ -65,13 +76,16 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
     delete given[name];
   }
   const transport = readTransport(given, texts, say);
-  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !isTransportOption(name)));
+  const auth = readAuth(given, transport?.kind, texts, say);
+  const rest = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !isTransportOption(name) && name !== 'oauth'),
+  );
   const values = parse(source === 'code' ? optionsOfCode : optionsOfData, rest, '', KNOWN_OPTIONS, say);
   if (problems.length > 0 || !transport || !values) throw refusal(ref, problems);
   return frozen({
     ref: { scope: ref.scope, name: ref.name },
     transport,
-    auth: { kind: 'none' },
+    auth,
     connectTimeoutMs: values.connectTimeout,
     callTimeoutMs: values.timeout,
     only: values.only,
@@ -92,6 +106,27 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
   });
 }
 
+/** As whom the server is used. */
+function readAuth(
+  { oauth }: Values,
+  kind: ServerTransport['kind'] | undefined,
+  texts: TextChecks,
+  say: Say,
+): ServerAuth {
+  if (oauth === undefined) return { kind: 'none' };
+  if (kind === 'stdio')
+    say('oauth', 'is for a server behind an address; a program has its credentials in `env`');
+  const options = readOAuthOptions(oauth, 'oauth', texts, say);
+  const { clientId, clientSecret } = options ?? {};
+  if (options && (clientId === undefined || clientSecret === undefined))
+    say(
+      'oauth',
+      'needs clientId and clientSecret, of a client that is registered at the authorization server',
+    );
+  if (!options || clientId === undefined || clientSecret === undefined) return { kind: 'none' };
+  return { kind: 'clientCredentials', oauth: { ...options, clientId, clientSecret } };
+}
+
 function gateOf(given: boolean | readonly string[] | undefined): ServerDefinition['gated'] {
   if (given === undefined) return 'not-read-only';
   if (typeof given === 'boolean') return given ? 'all' : 'none';
@@ -107,8 +142,6 @@ const ABSENT: Readonly<Record<string, string>> = {
   credentialHeader: NO_PERSONAL,
   credentialScheme: NO_PERSONAL,
   credentialEnv: NO_PERSONAL,
-  oauth:
-    'asks for tokens of an authorization server, which this platform does not fetch; give a token in `headers`',
   external: 'asks for a leak check, which this platform does not have; leave it out',
   elicitation: 'lets the server ask people, which this platform does not do; leave it out',
 };
@@ -186,7 +219,7 @@ const optionsOfCode = z.strictObject({
     .optional(),
 });
 
-const KNOWN_OPTIONS = [...Object.keys(sharedOptions), 'cost', 'transport', ...TRANSPORT_OPTIONS];
+const KNOWN_OPTIONS = [...Object.keys(sharedOptions), 'cost', 'oauth', 'transport', ...TRANSPORT_OPTIONS];
 const OPTION_NAMES = [...KNOWN_OPTIONS, ...Object.keys(ABSENT)];
 
 function refusal(ref: ServerRef, problems: readonly string[]): PlatformError {

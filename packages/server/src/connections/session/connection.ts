@@ -28,6 +28,9 @@ const MAX_EARLY = 10;
 const NOT_UNDERSTOOD = new Set([400, 404, 405, 406, 415, 422]);
 const NOT_FOUND = 404;
 
+/** Takes secrets out of a text. */
+type Scrub = (text: string) => string;
+
 export interface Trouble {
   readonly error: SessionError;
   /** Epoch ms. */
@@ -66,6 +69,8 @@ export interface Connection {
   readonly inFlight: number;
   /** Epoch ms of the last request. */
   readonly usedAt: number;
+  /** Takes what its credential has shown of late out of a text; `undefined` without one that tells. */
+  readonly scrub: Scrub | undefined;
   /** Connects if it is not, without waiting longer than the endpoint's time limit. Rejects with a `SessionError`, at once while the next try is not due. */
   ready(signal?: AbortSignal): Promise<void>;
   /** Resolves with the result as it came; rejects with a `SessionError`, or with the signal's reason. */
@@ -85,6 +90,7 @@ export interface ConnectionOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly connectTimeoutMs: number;
+  readonly scrub: Scrub | undefined;
   /** Messages have headers, so that arguments can be repeated in them. */
   readonly hasHeaders: boolean;
   /** Opens a session; asked anew for every try, so that what is checked is checked each time (W-63). */
@@ -462,6 +468,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     get usedAt() {
       return usedAt;
     },
+    scrub: options.scrub,
 
     async ready(signal) {
       await orAborted(session(), signal);

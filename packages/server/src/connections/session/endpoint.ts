@@ -1,4 +1,5 @@
 import type { HostFrom } from '../../kernel/safe-fetch.ts';
+import type { RegisteredClient } from '../server/definition.ts';
 
 /** Where a server is, with everything resolved: there are secret values in it, so nothing of it is shown or kept. */
 export type Endpoint = HttpEndpoint | StdioEndpoint;
@@ -9,6 +10,8 @@ export interface HttpEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly hostFrom: HostFrom;
   readonly insecureTls: boolean;
+  /** As which client of its authorization server it is used, where that is said. */
+  readonly client?: RegisteredClient | undefined;
 }
 
 export interface StdioEndpoint {

@@ -2,8 +2,10 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
+import { createScrubber, inTurn } from '../../kernel/redact.ts';
 import type { SafeFetch } from '../../kernel/safe-fetch.ts';
 import type { Credential } from '../credential/credential.ts';
+import { serviceCredential } from '../credential/service-credential.ts';
 import { shownAddress } from '../server/server-address.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { fillingInDefaults } from './elicitation-defaults.ts';
@@ -107,11 +109,15 @@ export function createPool(options: PoolOptions): Pool {
   let sweeping = false;
 
   function make(key: string, request: ConnectRequest): Entry {
-    const { endpoint, owner, connectTimeoutMs, credential, check, scrub } = request;
+    const { endpoint, owner, connectTimeoutMs, check } = request;
+    const credential =
+      request.credential ?? (endpoint.kind === 'http' ? serviceCredential(endpoint, options) : undefined);
+    const scrubShown = credential?.secrets && scrubberOf(credential.secrets);
+    const scrub = inTurn(request.scrub, scrubShown);
     const name = request.name ?? shownEndpoint(endpoint);
     names.set(key, name);
     const connection = createConnection({
-      ...{ clock, random, connectTimeoutMs },
+      ...{ clock, random, connectTimeoutMs, scrub: scrubShown },
       logger: logger.child({ server: name, at: shownEndpoint(endpoint) }),
       hasHeaders: endpoint.kind === 'http',
       async open(hooks) {
@@ -195,6 +201,16 @@ export function createPool(options: PoolOptions): Pool {
       const connections = [...[...entries.values()].map(({ connection }) => connection), ...retired];
       await Promise.all(connections.map(connection => connection.close()));
     },
+  };
+}
+
+/** Takes the values out of a text that are secret at that moment. */
+function scrubberOf(secrets: () => readonly string[]): (text: string) => string {
+  let made: { readonly of: readonly string[]; readonly scrub: (text: string) => string } | undefined;
+  return text => {
+    const of = secrets();
+    if (made?.of !== of) made = { of, scrub: createScrubber(of) };
+    return made.scrub(text);
   };
 }
 
