@@ -42,6 +42,11 @@ import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createWaitedTurns } from './agents/turn/waited-turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createKeys, type Keys } from './auth/key/keys.ts';
+import { createCookies } from './auth/page/cookies.ts';
+import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
+import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
+import { createAccounts } from './auth/user/accounts.ts';
+import { createPasswords } from './auth/user/passwords.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
 import type { AgentSection } from './config/agent-sections.ts';
 import type { Config } from './config/config.ts';
@@ -64,6 +69,9 @@ import { createHostCheck } from './edge/http/host-check.ts';
 import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
+import { createPageGuard, type NotePageRefusal } from './edge/pages/page-guard.ts';
+import { createPages } from './edge/pages/pages.ts';
+import { createSignInRate } from './edge/pages/sign-in-rate.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { PlatformError } from './kernel/errors.ts';
 import type { Logger } from './kernel/logger.ts';
@@ -123,6 +131,7 @@ export interface Platform {
   readonly store: Store;
   readonly keys: Keys;
   readonly users: Users;
+  readonly links: SignInLinks;
   readonly turns: Turns;
   readonly deployments: Deployments;
   readonly references: References;
@@ -320,6 +329,7 @@ export async function createPlatform(
     quotaBytes: config.files.quotaMib * MIB,
     keepDays: config.files.keepDays,
   });
+  const links = createSignInLinks({ store, clock, baseUrl: address.base });
   const calls = createAgentCalls({ turns, files, store, onAccessDenied: metrics.accessDenied });
   const pauses = createPauses({ store, clock, audit, onEnd: metrics.approval });
   const idempotencyHours = config.idempotency.hours;
@@ -423,6 +433,27 @@ export async function createPlatform(
   undo.defer(() => closing.abort());
   undo.defer(() => turns.close(DRAIN_MS));
 
+  const hostCheck = createHostCheck({
+    boundHost: config.host,
+    publicUrl: config.publicUrl,
+    allowedHosts: config.allowedHosts,
+    allowedOrigins: config.allowedOrigins,
+  });
+  const cookies = createCookies({ secure: config.publicUrl?.startsWith('https:') === true });
+  const sessions = createPageSessions({ store, clock, cookies });
+  const notePageRefusal: NotePageRefusal = ({ reason, userId }, { log }) => {
+    metrics.authenticationRefused('page', reason);
+    refusals.note({ door: 'page', reason, subject: { userId } });
+    log.info('Somebody was refused at a page', { reason, userId });
+  };
+  const pages = createPages({
+    accounts: createAccounts({ store, clock, passwords: createPasswords() }),
+    links,
+    sessions,
+    guard: createPageGuard({ sessions, cookies, hostCheck, noteRefusal: notePageRefusal }),
+    signInRate: createSignInRate(),
+    noteRefusal: notePageRefusal,
+  });
   const app = createHttpApp({
     logger: part('doors'),
     metrics,
@@ -434,12 +465,8 @@ export async function createPlatform(
     agentEndpoint,
     operatorPath: config.operatorDoor.path,
     maxBodyBytes: config.http.maxBodyBytes,
-    hostCheck: createHostCheck({
-      boundHost: config.host,
-      publicUrl: config.publicUrl,
-      allowedHosts: config.allowedHosts,
-      allowedOrigins: config.allowedOrigins,
-    }),
+    hostCheck,
+    pages,
     authenticator: createAuthenticator({
       store,
       clock,
@@ -506,6 +533,7 @@ export async function createPlatform(
       [END_DELIVERY]: { run: payload => tasks.endLate(idOf(payload)) },
       'end-abandoned-deliveries': { everyMs: ABANDONED_MS, run: () => tasks.endAbandoned() },
       'remove-old-deliveries': { everyMs: HOUR_MS, run: () => tasks.removeOld() },
+      'remove-old-sign-ins': { everyMs: HOUR_MS, run: () => removeOldSignIns({ store, clock }) },
       'remove-files': { everyMs: HOUR_MS, run: () => files.removeLeftovers() },
     },
   });
@@ -546,6 +574,7 @@ export async function createPlatform(
     store,
     keys,
     users,
+    links,
     turns,
     deployments,
     references,

@@ -18,6 +18,7 @@ import { traceIdOf } from './http/trace.ts';
 import type { Caller } from './mcp/door.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
+import type { createPages } from './pages/pages.ts';
 import { createFileContent } from './rest/file-content.ts';
 import { createOpenApi } from './rest/openapi.ts';
 import { type Authenticate, createRest, restError } from './rest/rest.ts';
@@ -53,6 +54,8 @@ export function createHttpApp(deps: {
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
   readonly maxBodyBytes: number;
+  /** What people see in a browser. */
+  readonly pages: ReturnType<typeof createPages>;
   /** `undefined` when requests had better go elsewhere (platform.md 1.6). */
   readonly readiness: () => Promise<{ readonly agentsInErrorCount: number } | undefined>;
 }): Hono<Env> {
@@ -126,6 +129,8 @@ export function createHttpApp(deps: {
       { 'WWW-Authenticate': 'Bearer' },
     );
   });
+
+  app.route('/', deps.pages);
 
   for (const path of ['/api/v1/*', '/administration/*', '/mcpcallsstore/*']) {
     app.use(path, (c, next) => {

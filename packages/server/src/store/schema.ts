@@ -23,7 +23,13 @@ export interface Schema {
   /** Browsers in which somebody is signed in. */
   page_sessions: { id_hash: string; user_id: string; created_at: number; expires_at: number };
   /** Addresses that sign somebody in, once. */
-  sign_in_links: { hash: string; user_id: string; expires_at: number };
+  sign_in_links: {
+    hash: string;
+    user_id: string;
+    /** `sign-in`, or `password`: it lets the person choose one. */
+    purpose: string;
+    expires_at: number;
+  };
   /** What the authorization server remembers: clients, codes, tokens, and sign-ins under way. */
   authorization_records: {
     kind: string;

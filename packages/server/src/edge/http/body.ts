@@ -15,14 +15,18 @@ export async function readJsonBody(
   request: Request,
   maxBytes: number,
 ): Promise<Outcome<unknown, BodyRefusal>> {
-  const text = await readText(request, maxBytes);
+  const text = await readTextBody(request, maxBytes);
   if (!text.ok) return text;
   const parsed = parseJson(text.value, { maxDepth: MAX_JSON_DEPTH });
   if (parsed.ok) return parsed;
   return refused({ reason: 'not_json', message: `Parse error: ${parsed.refusal.message}.` });
 }
 
-async function readText(request: Request, maxBytes: number): Promise<Outcome<string, BodyRefusal>> {
+/** The body as text, within the limit in bytes. */
+export async function readTextBody(
+  request: Request,
+  maxBytes: number,
+): Promise<Outcome<string, BodyRefusal>> {
   const tooLarge = refused<BodyRefusal>({
     reason: 'too_large',
     message: `The body is larger than ${maxBytes} bytes, the limit here.`,

@@ -22,6 +22,11 @@ export interface HostCheck {
     readonly host: string | undefined;
     readonly origin: string | undefined;
   }): Outcome<true, HostRefusal>;
+  /**
+   * Was this sent by a page of the platform itself? Other pages that an operator allowed are none, nor is a program, which names no
+   * `Origin` (attack 8).
+   */
+  isOwnPage(headers: { readonly host: string | undefined; readonly origin: string | undefined }): boolean;
 }
 
 /**
@@ -59,6 +64,10 @@ export function createHostCheck(options: {
   }
 
   return {
+    isOwnPage: ({ host, origin }) =>
+      origin !== undefined &&
+      host !== undefined &&
+      (origin.toLowerCase() === publicUrl?.origin || isSameOrigin(origin, host)),
     check({ host, origin }) {
       if (host === undefined || !isOurHost(host)) {
         return refused({

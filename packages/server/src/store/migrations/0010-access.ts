@@ -31,9 +31,11 @@ export const access: Migration = {
       sql`create table sign_in_links (
         hash ${text} not null primary key,
         user_id ${text} not null references users (id) on delete cascade,
+        purpose ${text} not null,
         expires_at ${int} not null
       ) ${tableEnd}`,
-      sql`create index sign_in_links_by_user on sign_in_links (user_id)`,
+      sql`create unique index sign_in_links_by_user on sign_in_links (user_id, purpose)`,
+      sql`create index sign_in_links_by_end on sign_in_links (expires_at)`,
 
       sql`create table authorization_records (
         kind ${text} not null,

@@ -1,0 +1,51 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { PageSessions } from '../../auth/page/page-sessions.ts';
+import type { SignInLinks } from '../../auth/page/sign-in-links.ts';
+import type { Accounts } from '../../auth/user/accounts.ts';
+import { toPlatformError } from '../../kernel/errors.ts';
+import type { ScopedEnv } from '../http/request-scope.ts';
+import { changePassword, showAccount, showPassword } from './account.ts';
+import { showLink, useLink } from './link.ts';
+import type { NotePageRefusal, PageGuard } from './page-guard.ts';
+import { problemPage } from './problem-page.ts';
+import { showSignIn, signIn } from './sign-in.ts';
+import type { SignInRate } from './sign-in-rate.ts';
+import { showSignOut, signOut } from './sign-out.ts';
+
+/** What the pages of people work with. */
+export interface PageDeps {
+  readonly accounts: Accounts;
+  readonly links: SignInLinks;
+  readonly sessions: PageSessions;
+  readonly guard: PageGuard;
+  readonly signInRate: SignInRate;
+  readonly noteRefusal: NotePageRefusal;
+}
+
+type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] };
+
+/** The pages on which people sign in and look after their account. */
+export function createPages(deps: PageDeps): Hono<Env> {
+  const pages = new Hono<Env>();
+  const scopeOf = (c: Context<Env>) => ({
+    ...c.get('scope'),
+    address: c.env.incoming?.socket.remoteAddress,
+  });
+  pages.get('/sign-in', c => showSignIn(deps, c.req.raw));
+  pages.post('/sign-in', c => signIn(deps, c.req.raw, scopeOf(c)));
+  pages.get('/sign-in/link/:token', c => showLink(deps, c.req.raw, c.req.param('token')));
+  pages.post('/sign-in/link/:token', c => useLink(deps, c.req.raw, c.req.param('token'), scopeOf(c)));
+  pages.get('/sign-out', c => showSignOut(deps, c.req.raw));
+  pages.post('/sign-out', c => signOut(deps, c.req.raw, scopeOf(c)));
+  pages.get('/account', c => showAccount(deps, c.req.raw));
+  pages.get('/account/password', c => showPassword(deps, c.req.raw));
+  pages.post('/account/password', c => changePassword(deps, c.req.raw, scopeOf(c)));
+  pages.onError((thrown, c) => {
+    const error = toPlatformError(thrown, 'A page');
+    if (error.kind === 'unavailable') return problemPage('busy', c.req.raw);
+    c.get('scope').log.error('A page could not be shown', { error });
+    return problemPage('failed', c.req.raw);
+  });
+  return pages;
+}

@@ -1,0 +1,158 @@
+/** What pages say, in the languages they know. A page has a group of its own. */
+const EN = {
+  language: 'en',
+  page: {
+    toContent: 'Skip to the content',
+    problems: 'Please look at this again:',
+    back: 'Go back',
+    refused: 'This form was not accepted',
+    refusedText:
+      'It did not come from a page of this platform that was open in this browser, or that page was too old. Nothing was done. Open the page again and send it once more.',
+    failed: 'Something went wrong',
+    failedText: 'It was noted on the server. Try again in a moment.',
+    tooOften: 'Too many tries',
+    tooOftenText: 'Wait a minute, then try again.',
+    busy: 'Too many people sign in at the moment',
+    busyText: 'Wait a minute, then try again.',
+  },
+  signIn: {
+    title: 'Sign in',
+    name: 'User name',
+    password: 'Password',
+    submit: 'Sign in',
+    wrong:
+      'User name and password do not fit. After five wrong passwords in a row an account has to wait, up to fifteen minutes, and takes not even the right one.',
+    help: 'No password, or forgotten it? Who runs this platform can give you a link to choose one.',
+  },
+  link: {
+    title: 'Sign in',
+    as: (name: string) => `This link signs you in as ${name}, once.`,
+    submit: 'Sign in',
+    choose: (name: string) => `Choose a password for ${name}. You are then signed in; the link works once.`,
+    gone: 'This link does not work any more',
+    goneText:
+      'It was used already, has run out, or a newer one took its place. Ask for another one, or sign in with your password.',
+  },
+  password: {
+    title: 'Choose a password',
+    current: 'Your password now',
+    next: 'New password',
+    again: 'New password once more',
+    hint: 'At least 12 characters. Several words that have nothing to do with each other are easy to remember and hard to guess.',
+    submit: 'Save password',
+    'too-short': 'The password needs 12 characters or more.',
+    'too-long': 'The password may have 256 characters at most.',
+    'too-easy': 'This password would be guessed soon; choose one that is less regular.',
+    different: 'The two passwords differ.',
+    wrong:
+      'That is not your password now, or there were too many wrong ones: then wait up to fifteen minutes.',
+  },
+  account: {
+    title: 'Your account',
+    name: 'Name',
+    login: 'User name',
+    roles: 'Roles',
+    noRoles: 'none',
+    password: 'Password',
+    changePassword: 'Change password',
+    choosePassword: 'Choose a password',
+    saved: 'Your new password is saved. You are signed out everywhere else.',
+    signOut: 'Sign out',
+  },
+  signOut: {
+    title: 'Sign out',
+    text: 'You will be signed out in this browser. Keys and applications that you have connected keep working.',
+    submit: 'Sign out',
+    done: 'You are signed out',
+    again: 'Sign in again',
+  },
+};
+
+export type Words = typeof EN;
+
+const HU: Words = {
+  language: 'hu',
+  page: {
+    toContent: 'Ugrás a tartalomhoz',
+    problems: 'Nézd meg újra:',
+    back: 'Vissza',
+    refused: 'Ezt az űrlapot nem fogadtuk el',
+    refusedText:
+      'Nem a platform ebben a böngészőben megnyitott oldaláról érkezett, vagy az az oldal túl régi volt. Nem történt semmi. Nyisd meg újra az oldalt, és küldd el még egyszer.',
+    failed: 'Valami nem sikerült',
+    failedText: 'A kiszolgálón feljegyeztük. Próbáld újra egy kicsit később.',
+    tooOften: 'Túl sok próbálkozás',
+    tooOftenText: 'Várj egy percet, aztán próbáld újra.',
+    busy: 'Most túl sokan jelentkeznek be',
+    busyText: 'Várj egy percet, aztán próbáld újra.',
+  },
+  signIn: {
+    title: 'Bejelentkezés',
+    name: 'Felhasználónév',
+    password: 'Jelszó',
+    submit: 'Bejelentkezés',
+    wrong:
+      'A felhasználónév és a jelszó nem illik össze. Öt egymás utáni rossz jelszó után a fióknak várnia kell, legfeljebb tizenöt percet, és addig a jó jelszót sem fogadjuk el.',
+    help: 'Nincs jelszavad, vagy elfelejtetted? Aki a platformot üzemelteti, adhat egy hivatkozást, amellyel választhatsz egyet.',
+  },
+  link: {
+    title: 'Bejelentkezés',
+    as: name => `Ez a hivatkozás egyszer bejelentkeztet mint ${name}.`,
+    submit: 'Bejelentkezés',
+    choose: name =>
+      `Válassz jelszót ehhez a fiókhoz: ${name}. Utána be is jelentkeztetünk; a hivatkozás egyszer használható.`,
+    gone: 'Ez a hivatkozás már nem működik',
+    goneText:
+      'Már felhasználták, lejárt, vagy egy újabb lépett a helyébe. Kérj másikat, vagy jelentkezz be a jelszavaddal.',
+  },
+  password: {
+    title: 'Jelszó választása',
+    current: 'A mostani jelszavad',
+    next: 'Új jelszó',
+    again: 'Új jelszó még egyszer',
+    hint: 'Legalább 12 karakter. Néhány egymástól független szót könnyű megjegyezni és nehéz kitalálni.',
+    submit: 'Jelszó mentése',
+    'too-short': 'A jelszó legalább 12 karakter legyen.',
+    'too-long': 'A jelszó legfeljebb 256 karakter lehet.',
+    'too-easy': 'Ezt a jelszót hamar kitalálnák; válassz kevésbé szabályosat.',
+    different: 'A két jelszó különbözik.',
+    wrong:
+      'Nem ez a mostani jelszavad, vagy túl sok volt a rossz próbálkozás: akkor várj legfeljebb tizenöt percet.',
+  },
+  account: {
+    title: 'A fiókod',
+    name: 'Név',
+    login: 'Felhasználónév',
+    roles: 'Szerepek',
+    noRoles: 'nincs',
+    password: 'Jelszó',
+    changePassword: 'Jelszó módosítása',
+    choosePassword: 'Jelszó választása',
+    saved: 'Az új jelszavadat elmentettük. Mindenhol máshol kijelentkeztettünk.',
+    signOut: 'Kijelentkezés',
+  },
+  signOut: {
+    title: 'Kijelentkezés',
+    text: 'Ebben a böngészőben kijelentkeztetünk. A kulcsok és az összekapcsolt alkalmazások tovább működnek.',
+    submit: 'Kijelentkezés',
+    done: 'Kijelentkeztél',
+    again: 'Újra bejelentkezem',
+  },
+};
+
+/** Longer ones are no preference of a person. */
+const MAX_HEADER_CHARS = 500;
+
+/** The words of the language that this browser would rather read; English when it names none of ours. */
+export function wordsFor(acceptLanguage: string | undefined): Words {
+  const wishes = (acceptLanguage ?? '').slice(0, MAX_HEADER_CHARS).split(',').map(readWish);
+  const weightOf = (language: string) =>
+    Math.max(0, ...wishes.filter(wish => wish.language === language).map(wish => wish.weight));
+  return weightOf('hu') > weightOf('en') ? HU : EN;
+}
+
+function readWish(text: string): { readonly language: string; readonly weight: number } {
+  const [tag = '', ...parameters] = text.trim().toLowerCase().split(';');
+  const q = parameters.map(each => /^\s*q=([01](?:\.\d{1,3})?)\s*$/.exec(each)?.[1]).find(Boolean);
+  return { language: tag.split('-')[0]!, weight: Number(q ?? 1) };
+}
