@@ -1,7 +1,7 @@
 import { type EngineName, engines } from '@patchbay/testing/stores';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../../packages/server/src/kernel/errors.ts';
-import { noteAgentChange } from '../../packages/server/src/store/tables/agent-situations.ts';
+import { noteAgentChange } from '../../packages/server/src/store/tables/agent-revisions.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {
   admin,

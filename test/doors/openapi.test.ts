@@ -409,6 +409,17 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
     }
   };
 
+  /** The demo agent is shared as often as it may be. */
+  const fillShares = () =>
+    platform.platform.store.db
+      .insertInto('agent_shares')
+      .values(
+        Array.from({ length: 200 }, (_, number) => ({
+          ...{ agent_id: 'demo', grantee: `user:user_${number}`, created_at: 0 },
+        })),
+      )
+      .execute();
+
   /** A person's calls of an agent, until there are no more within this minute. */
   const useUpCalls = async () => {
     const { key } = await platform.addPerson(['patchbay-user']);
@@ -509,6 +520,12 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 2 * MIB });
   await provoke('read_own_agent', { agentId: 'nobody' });
   await provoke('change_own_agent', { agentId: 'nobody', mcp_enabled: true });
+  await provoke('list_agent_shares', { agentId: 'nobody' });
+  for (const operation of ['share_agent', 'unshare_agent'])
+    await provoke(operation, { agentId: 'nobody', with: 'everyone' });
+  await provoke('share_agent', { agentId: 'demo', with: 'user:nobody' });
+  await fillShares();
+  await provoke('share_agent', { agentId: 'demo', with: 'everyone' });
 
   await provoke('deploy_agent_file', { file: agentFile('slow', 3_000) });
   await provoke('create_conversation', { agentId: 'slow' });

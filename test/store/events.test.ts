@@ -69,7 +69,7 @@ describe.each(engines)('events on %s', engine => {
       await insertUser(db, { id: 'u', name: 'u', roles: [], createdAt: 0 });
       await insertKey(db, {
         ...{ id: 'k', kind: 'user', userId: 'u', agentId: undefined, hash: 'h', prefix: 'p', name: 'n' },
-        ...{ scopes: ['agents'], createdAt: 0, expiresAt: undefined, revokedAt: undefined },
+        ...{ scopes: ['agents'], shared: false, createdAt: 0, expiresAt: undefined, revokedAt: undefined },
       });
     });
     const heard = listen(store);

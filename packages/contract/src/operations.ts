@@ -86,6 +86,7 @@ import {
   removeServer,
 } from './operations/servers.ts';
 import { setupAgent } from './operations/setup.ts';
+import { listAgentShares, shareAgent, unshareAgent } from './operations/sharing.ts';
 import {
   cancelTask,
   continueTask,
@@ -169,6 +170,9 @@ export const OPERATIONS = [
   readOwnAgent,
   changeOwnAgent,
   listInstances,
+  shareAgent,
+  listAgentShares,
+  unshareAgent,
   invokeAgent,
   createTask,
   listTasks,

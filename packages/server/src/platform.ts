@@ -24,6 +24,7 @@ import { createCatalogue } from './agents/deployment/catalogue.ts';
 import { createDeployer } from './agents/deployment/deployer.ts';
 import { createDeployments, type Deployments } from './agents/deployment/deployments.ts';
 import { createOwnAgents } from './agents/deployment/own-agents.ts';
+import { createSharing } from './agents/deployment/sharing.ts';
 import { filesOfConfiguredAgents } from './agents/document/configured-agent.ts';
 import { createFiles, type Files } from './agents/file/files.ts';
 import { createTickets } from './agents/file/signed-address.ts';
@@ -370,6 +371,7 @@ export async function createPlatform(
       docs,
       keys,
       ownAgents: createOwnAgents({ store }),
+      sharing: createSharing({ store, clock }),
       logs,
       vault,
       variables,
@@ -617,6 +619,6 @@ function ownerPrincipal(owner: User): Principal {
     roles: new Set(owner.roles),
     via: 'cli',
     credential: 'local-owner',
-    agents: { kind: 'own' },
+    agents: { kind: 'shared' },
   };
 }

@@ -91,3 +91,36 @@ describe('agents deploy', () => {
     expect(platform.calls).toEqual([]);
   });
 });
+
+describe('agents share', () => {
+  const shares = (agentId: unknown, ...all: string[]) => ({
+    agentId,
+    count: all.length,
+    shares: all.map(grantee => ({
+      with: grantee,
+      createdOn: 0,
+      ...(grantee.startsWith('user') && { name: 'Ann' }),
+    })),
+  });
+
+  it('shows with whom an agent is shared', async () => {
+    platform.handlers.list_agent_shares = ({ agentId }) => shares(agentId, 'everyone', 'user:user_ann');
+    expect(await io.run('agents', 'share', 'demo')).toBe(0);
+    expect(io.out()).toMatch(/everyone +1970-01-01\nuser:user_ann {2}Ann +1970-01-01/);
+  });
+
+  it('shares with a role, a person or everyone, and ends it', async () => {
+    platform.handlers.share_agent = args => shares(args.agentId, args.with as string);
+    platform.handlers.unshare_agent = ({ agentId }) => shares(agentId);
+    for (const who of ['patchbay-user', 'user:user_ann', 'everyone'])
+      await io.run('agents', 'share', 'demo', '--with', who);
+    await io.run('agents', 'unshare', 'demo', '--with', 'eddi-user');
+    expect(platform.calls.map(({ name, args }) => [name, args.with])).toEqual([
+      ['share_agent', 'role:patchbay-user'],
+      ['share_agent', 'user:user_ann'],
+      ['share_agent', 'everyone'],
+      ['unshare_agent', 'role:eddi-user'],
+    ]);
+    expect(io.err()).toContain('demo is shared with nobody.');
+  });
+});

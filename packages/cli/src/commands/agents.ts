@@ -9,13 +9,14 @@ import { addDeploy } from './deploy.ts';
 import { addDiff } from './diff.ts';
 import { addLint } from './lint.ts';
 import { addNew } from './new.ts';
+import { addShare } from './share.ts';
 import { addUndeploy } from './undeploy.ts';
 import { addVersions } from './versions.ts';
 
 export function addAgents(program: Command, io: Io): void {
   const agents = program
     .command('agents')
-    .description('make, list, show, lint, deploy and compare agents')
+    .description('make, list, show, lint, deploy, share and compare agents')
     .addHelpText(
       'after',
       `
@@ -26,6 +27,7 @@ Examples:
   npx patchbay agents deploy my-agent.yaml    one file with rules and outputs; the same file again changes nothing
   npx patchbay agents lint my-agent.yaml      what in it can never do anything
   npx patchbay agents diff demo               what the latest version changed
+  npx patchbay agents share demo --with everyone    whoever is signed in may talk to it
   npx patchbay agents undeploy demo           it answers nobody any more`,
     );
 
@@ -46,6 +48,7 @@ Examples:
   addNew(agents, io);
   addDeploy(agents, io);
   addUndeploy(agents, io);
+  addShare(agents, io);
   addVersions(agents, io);
   addDiff(agents, io);
   addLint(agents, io);

@@ -13,6 +13,7 @@ const keyInfo = {
   /** First 12 characters, enough to recognise a key by. */
   prefix: z.string(),
   scopes: z.array(z.enum(KEY_SCOPES)),
+  shared: z.boolean().describe('Opens at the agent door also agents that others share with its owner'),
   agentId: z.string().optional(),
   createdOn: z.int(),
   expiresOn: z.int().optional(),
@@ -33,6 +34,10 @@ export const createKey = defineOperation({
       .describe(
         'Optional. agents opens the agent door, operator opens /mcp and the REST surface; default: agents',
       ),
+    shared: z
+      .boolean()
+      .default(false)
+      .describe('Optional. Opens at the agent door also agents that others share with you; default: false'),
     expiresInDays: z
       .int()
       .min(1)

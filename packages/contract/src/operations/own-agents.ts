@@ -21,7 +21,10 @@ const ownAgent = z.object({
   version: z.int().optional().describe('Deployed version; absent while it is not deployed'),
   mcpEnabled: z.boolean(),
   mcp_enabled: z.boolean(),
-  visibility: z.literal('private'),
+  visibility: z
+    .enum(['private', 'shared', 'public'])
+    .describe('Whom it is for: its owner, some others, or everyone who is signed in'),
+  shared: z.boolean().describe('True for an agent of somebody else that is shared with you'),
   createdOn: z.int(),
 });
 
@@ -32,7 +35,7 @@ export const listOwnAgents = defineOperation({
   family,
   title: 'List your agents',
   description:
-    "Agents you own, deployed or not, by id, with what their MCP clients see of them; an admin with an operator key sees everybody's.",
+    "Agents you own, and those shared with you where your key opens them, deployed or not, by id, with what their MCP clients see of them; an admin with an operator key sees everybody's.",
   input: z.object({
     limit: limitOf(500, 100),
     after: z.string().optional().describe('Optional. Only agents whose id comes after this one'),

@@ -151,16 +151,15 @@ export function createAuthenticator(deps: {
           roles: new Set(localOwner.roles),
           via: 'cli',
           credential: 'local-owner',
-          agents: { kind: 'own' },
+          agents: { kind: 'shared' },
         });
       }
       case 'user-key': {
         const checked = await decide(rows => checkKey(rows, presented.token, scopes));
         if (!checked.ok) return checked;
         const key = checked.value;
-        return granted(
-          key.scopes.includes('operator') ? userPrincipal(key) : withoutAdmin(userPrincipal(key)),
-        );
+        if (!key.scopes.includes('operator')) return granted(withoutAdmin(userPrincipal(key)));
+        return granted({ ...userPrincipal(key), agents: { kind: 'shared' } });
       }
     }
   }
@@ -198,13 +197,14 @@ function subjectOf({ id, kind, userId }: Key): RefusalSubject {
   return { userId, via: `${kind}-key`, keyId: id };
 }
 
+/** Opens what its owner owns, and what is shared with them where it was made for that (B-15, decisions.md 3). */
 function userPrincipal(key: Key): Principal {
   return {
     id: key.userId,
     roles: new Set(key.ownerRoles),
     via: 'user-key',
     credential: key.id,
-    agents: { kind: 'own' },
+    agents: { kind: key.shared ? 'shared' : 'own' },
   };
 }
 

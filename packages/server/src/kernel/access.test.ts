@@ -1,11 +1,14 @@
 import type { Role } from '@patchbay/contract/roles';
 import { describe, expect, it } from 'vitest';
 import {
+  agentScopeOf,
   mayChangeAgent,
   mayDecide,
   mayMakeKeyFor,
   mayMakeKeys,
+  mayReadConfiguration,
   maySeePause,
+  mayShareAgent,
   mayUseAgent,
   mayUseConversation,
   scopeOf,
@@ -27,7 +30,7 @@ const helloKey: Principal = {
   via: 'agent-key',
   agents: { kind: 'one', agentId: 'hello' },
 };
-const hello = { id: 'hello', ownerId: 'ann' };
+const hello = { id: 'hello', ownerId: 'ann', sharedWith: [] as readonly string[] };
 const conversation = { userId: 'ann' };
 
 describe('access', () => {
@@ -42,8 +45,40 @@ describe('access', () => {
   });
 
   it('to use an agent is refused to a key for another, whoever owns both', () => {
-    const other = { id: 'other', ownerId: helloKey.id };
+    const other = { id: 'other', ownerId: helloKey.id, sharedWith: ['everyone'] };
     expect(mayUseAgent(helloKey, 'own-or-admin', other)).toBe(false);
+  });
+
+  it.each([
+    ['everyone', [true, true, false]],
+    ['user:bob', [true, false, false]],
+    ['role:patchbay-editor', [true, false, false]],
+    ['role:patchbay-viewer', [false, true, false]],
+    ['user:root', [false, false, false]],
+    ['user:bo', [false, false, false]],
+  ] as const)(
+    'to use an agent that is shared with %s is given to those, and to no key for another agent',
+    (grantee, may) => {
+      const shared = { ...hello, sharedWith: ['user:somebody', grantee] };
+      const eve = person('eve', 'patchbay-viewer');
+      const who = [bob, eve].map(principal => ({ ...principal, agents: { kind: 'shared' } as const }));
+      const otherKey: Principal = { ...helloKey, agents: { kind: 'one', agentId: 'other' } };
+      expect([...who, otherKey].map(principal => mayUseAgent(principal, 'own', shared))).toEqual(may);
+      // A credential that opens owned agents only opens none that are shared.
+      expect([bob, eve].map(principal => mayUseAgent(principal, 'own', shared))).toEqual([false, false]);
+      // Sharing gives the use of an agent and nothing else of it.
+      const uses = [mayChangeAgent, mayReadConfiguration, mayShareAgent, mayMakeKeyFor];
+      expect(who.flatMap(principal => uses.map(may => may(principal, shared)))).not.toContain(true);
+    },
+  );
+
+  it('to use an agent that was chosen is given as far as its person may use it', () => {
+    const agents = { kind: 'granted', agentIds: new Set(['hello']) } as const;
+    const chosen = [ann, bob].map(principal => ({ ...principal, agents }));
+    const may = (agent: typeof hello) => chosen.map(principal => mayUseAgent(principal, 'own', agent));
+    expect(may(hello)).toEqual([true, false]);
+    expect(may({ ...hello, sharedWith: ['user:bob'] })).toEqual([true, true]);
+    expect(may({ ...hello, id: 'other', sharedWith: ['everyone'] })).toEqual([false, false]);
   });
 
   it('to change an agent is given to its owner and to admins, to no key for it', () => {
@@ -89,6 +124,17 @@ describe('access', () => {
     expect(who.map(principal => mayDecide(principal, conversation))).toEqual(mayEach);
     expect(byAgents.map(principal => maySeePause(principal, conversation))).toEqual(mayEach);
     expect(byAgents.some(principal => mayDecide(principal, conversation))).toBe(false);
+  });
+
+  it('in lists of agents to talk to is also to those that are shared, where the credential opens them', () => {
+    const shared = { kind: 'shared' } as const;
+    expect(agentScopeOf({ ...bob, agents: shared })).toEqual({
+      kind: 'usable',
+      ownerId: 'bob',
+      grantees: ['everyone', 'user:bob', 'role:patchbay-editor', 'role:patchbay-approver'],
+    });
+    expect(agentScopeOf(bob)).toEqual({ kind: 'owned', ownerId: 'bob' });
+    expect(agentScopeOf({ ...admin, agents: shared })).toEqual({ kind: 'all' });
   });
 
   it('in lists is to the own things, for an admin to all', () => {

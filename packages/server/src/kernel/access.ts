@@ -11,19 +11,50 @@ export type Access = 'own' | 'own-or-admin';
 /** The things of a list a caller may see. */
 export type Scope = { readonly kind: 'all' } | { readonly kind: 'owned'; readonly ownerId: string };
 
+/** Agents in lists of those one may talk to: besides what a `Scope` has, those shared with one of the grantees. */
+export type AgentScope =
+  | Scope
+  | { readonly kind: 'usable'; readonly ownerId: string; readonly grantees: readonly string[] };
+
 interface Owned {
   readonly ownerId: string;
 }
 
-/** To talk to the agent and read about it: its owner, an admin where admins may, or a credential for exactly this agent. Of agents that were chosen, those only. */
-export function mayUseAgent(
-  principal: Principal,
-  access: Access,
-  agent: Owned & { readonly id: string },
-): boolean {
-  if (principal.agents.kind === 'one') return principal.agents.agentId === agent.id;
-  if (principal.agents.kind === 'granted' && !principal.agents.agentIds.has(agent.id)) return false;
-  return reaches(principal, access, agent.ownerId);
+interface Shareable extends Owned {
+  readonly id: string;
+  /** `everyone`, `user:<id>`, `role:<role>`; nobody but the owner when it is empty. */
+  readonly sharedWith: readonly string[];
+}
+
+/**
+ * To talk to the agent and be told its name: its owner, those it is shared with, an admin where admins may, or a credential for exactly
+ * this agent. Which of them a credential opens, it says itself.
+ */
+export function mayUseAgent(principal: Principal, access: Access, agent: Shareable): boolean {
+  const { agents } = principal;
+  switch (agents.kind) {
+    case 'one':
+      return agents.agentId === agent.id;
+    case 'own':
+      return reaches(principal, access, agent.ownerId);
+    case 'shared':
+      return reaches(principal, access, agent.ownerId) || isSharedWith(principal, agent);
+    case 'granted':
+      return (
+        agents.agentIds.has(agent.id) &&
+        (reaches(principal, access, agent.ownerId) || isSharedWith(principal, agent))
+      );
+  }
+}
+
+/** To see what the agent is made of: its owner or an admin. Whoever may only use it sees none of its documents. */
+export function mayReadConfiguration(principal: Principal, agent: Owned): boolean {
+  return reaches(principal, 'own-or-admin', agent.ownerId);
+}
+
+/** To share the agent, and to see with whom it is shared: its owner or an admin. */
+export function mayShareAgent(principal: Principal, agent: Owned): boolean {
+  return reaches(principal, 'own-or-admin', agent.ownerId);
 }
 
 /** To deploy over the agent: its owner or an admin. */
@@ -95,6 +126,13 @@ export function scopeOf(principal: Principal): Scope {
   return isAdmin(principal) ? { kind: 'all' } : { kind: 'owned', ownerId: principal.id };
 }
 
+/** Agents in lists of those to talk to: the own ones and those shared with the caller, as far as their credential opens these; for an admin all. */
+export function agentScopeOf(principal: Principal): AgentScope {
+  const scope = scopeOf(principal);
+  if (scope.kind === 'all' || principal.agents.kind !== 'shared') return scope;
+  return { kind: 'usable', ownerId: scope.ownerId, grantees: granteesOf(principal) };
+}
+
 /** To read what was done in a conversation that is gone, and so is nobody's any more: an admin. */
 export function mayReadEveryTrail(principal: Principal): boolean {
   return isAdmin(principal);
@@ -117,6 +155,16 @@ export function agentMayUseSecret(
 /** Agents an agent may find by what they can do: those of its owner. */
 export function scopeOfAgent(agent: Owned): Scope {
   return { kind: 'owned', ownerId: agent.ownerId };
+}
+
+/** Everything a person may be called in a share. */
+function granteesOf({ id, roles }: Principal): string[] {
+  return ['everyone', `user:${id}`, ...[...roles].map(role => `role:${role}`)];
+}
+
+/** Is the agent shared with this caller, whoever owns it? */
+export function isSharedWith(principal: Principal, { sharedWith }: Pick<Shareable, 'sharedWith'>): boolean {
+  return sharedWith.length > 0 && granteesOf(principal).some(grantee => sharedWith.includes(grantee));
 }
 
 function reaches(principal: Principal, access: Access, ownerId: string): boolean {

@@ -16,7 +16,9 @@ export interface Principal {
   /** Which agents the credential opens. */
   readonly agents: /** Those this person owns. */
     | { readonly kind: 'own' }
-    /** Those of these that this person owns: they were chosen when the client was allowed in (B-13). */
+    /** Those this person owns, and those that others share with them. */
+    | { readonly kind: 'shared' }
+    /** Those of these that this person owns or that are shared with them: they were chosen when the client was allowed in (B-13). */
     | { readonly kind: 'granted'; readonly agentIds: ReadonlySet<string> }
     /** Exactly one. */
     | { readonly kind: 'one'; readonly agentId: string };

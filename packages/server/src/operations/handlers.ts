@@ -14,6 +14,7 @@ import type { AgentFiles } from '../agents/deployment/agent-files.ts';
 import type { Catalogue } from '../agents/deployment/catalogue.ts';
 import type { Deployer } from '../agents/deployment/deployer.ts';
 import type { OwnAgents } from '../agents/deployment/own-agents.ts';
+import type { Sharing } from '../agents/deployment/sharing.ts';
 import type { Files } from '../agents/file/files.ts';
 import type { Lint } from '../agents/lint/linter.ts';
 import type { Pauses } from '../agents/pause/pauses.ts';
@@ -116,6 +117,9 @@ import { readServer } from './servers/read_server.ts';
 import { reconcileServers } from './servers/reconcile_servers.ts';
 import { removeServer } from './servers/remove_server.ts';
 import { setupAgent } from './setup/setup_agent.ts';
+import { listAgentShares } from './sharing/list_agent_shares.ts';
+import { shareAgent } from './sharing/share_agent.ts';
+import { unshareAgent } from './sharing/unshare_agent.ts';
 import { cancelTask } from './tasks/cancel_task.ts';
 import { continueTask } from './tasks/continue_task.ts';
 import { createTask } from './tasks/create_task.ts';
@@ -153,6 +157,7 @@ export function createHandlers(parts: {
   readonly docs: DocsPages;
   readonly keys: Keys;
   readonly ownAgents: OwnAgents;
+  readonly sharing: Sharing;
   readonly files: Files;
   readonly calls: AgentCalls;
   readonly tasks: Tasks;
@@ -253,6 +258,9 @@ export function createHandlers(parts: {
     read_own_agent: readOwnAgent(ownAgents),
     change_own_agent: changeOwnAgent(ownAgents),
     list_instances: listInstances(ownAgents),
+    list_agent_shares: listAgentShares(parts.sharing),
+    share_agent: shareAgent(parts.sharing),
+    unshare_agent: unshareAgent(parts.sharing),
     put_secret: putSecret(vault),
     list_secrets: listSecrets(vault),
     rotate_secrets: rotateSecrets(vault),

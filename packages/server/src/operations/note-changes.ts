@@ -38,6 +38,7 @@ const SUBJECT_ARGUMENTS = new Set([
   'userId',
   'verdict',
   'version',
+  'with',
   'workflowId',
 ]);
 /** Of the answer: ids of what was made. */

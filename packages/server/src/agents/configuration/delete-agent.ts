@@ -2,6 +2,7 @@ import { parseDocumentUri } from '@patchbay/contract/ids';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Db, Store } from '../../store/store.ts';
+import { deleteShares } from '../../store/tables/agent-shares.ts';
 import { lockAgent } from '../../store/tables/agents.ts';
 import { deleteDeploymentsOf } from '../../store/tables/deployments.ts';
 import {
@@ -27,7 +28,7 @@ export interface AgentDeletion {
 }
 
 /**
- * Undeploys an agent everywhere and deletes it, all in one. What goes with it in a cascade is what the caller may use and
+ * Undeploys an agent everywhere and deletes it with its shares, all in one. What goes with it in a cascade is what the caller may use and
  * nothing else that is there names, in any version. Rejects as `Documents.delete`.
  */
 export type DeleteAgent = (
@@ -51,6 +52,7 @@ export function createDeleteAgent(deps: { readonly store: Store; readonly clock:
       for (const { id } of workflows) resources.push(...(await resourcesOf(db, id)));
       const how = { permanent, by: principal.id, at: clock.now() };
       await deleteDeploymentsOf(db, agentId);
+      await deleteShares(db, agentId);
       const version = await deleteDocument(db, { ...agent, ...how, expectedVersion });
 
       const candidates = distinct([...workflows, ...resources]);

@@ -3,7 +3,7 @@ import { PlatformError, toPlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { JobResult } from '../../store/jobs.ts';
-import type { Store } from '../../store/store.ts';
+import type { Db, Store } from '../../store/store.ts';
 import {
   type Delivery,
   findDelivery,
@@ -11,6 +11,7 @@ import {
   startDelivery,
 } from '../../store/tables/deliveries.ts';
 import { appendMessages } from '../../store/tables/message-logs.ts';
+import { findUser } from '../../store/tables/users.ts';
 import { type AgentCalls, callRefused } from '../call/agent-calls.ts';
 import type { TurnRefusal } from '../turn/refusal.ts';
 import type { ClaimedTurn } from '../turn/turns.ts';
@@ -105,7 +106,7 @@ export function createDeliver(deps: {
       return later(delivery);
     const admission = await calls
       .ask({
-        principal: principalOf(delivery),
+        principal: await principalOf(store.db, delivery),
         agentId: delivery.agentId,
         message: delivery.message,
         contextId: delivery.contextId,
@@ -140,7 +141,14 @@ export function createDeliver(deps: {
   }
 }
 
-/** Whoever asked, as they reach their own things: a key that was revoked since does not end what it began. */
-function principalOf({ ownerId, credential }: Delivery): Principal {
-  return { id: ownerId, roles: new Set(), via: 'user-key', credential, agents: { kind: 'own' } };
+/**
+ * Whoever asked, as they reach their own things and what is shared with them now: a key that was revoked since does not end what it
+ * began.
+ */
+async function principalOf(db: Db, { ownerId, credential }: Delivery): Promise<Principal> {
+  const owner = await findUser(db, ownerId);
+  return {
+    ...{ id: ownerId, roles: new Set(owner?.roles), credential },
+    ...{ via: 'user-key', agents: { kind: 'shared' } },
+  };
 }

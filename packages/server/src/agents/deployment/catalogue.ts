@@ -1,5 +1,5 @@
 import type { Environment } from '@patchbay/contract/environments';
-import { mayUseAgent, scopeOf } from '../../kernel/access.ts';
+import { agentScopeOf, mayReadConfiguration, scopeOf } from '../../kernel/access.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
@@ -22,7 +22,7 @@ export interface AgentConfiguration {
   readonly document: Document;
 }
 
-/** What people may know of agents: those they may use, and no others. */
+/** What people may know of agents: `discover` finds those they may use, the others those they may change. */
 export interface Catalogue {
   /** By name; of one agent the latest version first. The status is what the node that compiled it last has noted. */
   listDeployed(
@@ -55,7 +55,8 @@ export function createCatalogue({ store: { db } }: { readonly store: Store }): C
       listDeployments(db, { environment, scope: scopeOf(principal) }),
 
     async discover(principal, { environment, filter }) {
-      const deployed = await listDeployments(db, { environment, text: filter, scope: scopeOf(principal) });
+      const scope = agentScopeOf(principal);
+      const deployed = await listDeployments(db, { environment, text: filter, scope });
       return deployed.filter(({ agentId }, at) => agentId !== deployed[at - 1]?.agentId);
     },
 
@@ -65,7 +66,7 @@ export function createCatalogue({ store: { db } }: { readonly store: Store }): C
     async getConfiguration(principal, { agentId, version }) {
       const agent = await findAgent(db, agentId);
       const descriptor = await readDescriptor(db, 'agent', agentId);
-      if (!agent || !descriptor || !mayUseAgent(principal, 'own-or-admin', agent)) {
+      if (!agent || !descriptor || !mayReadConfiguration(principal, agent)) {
         throw agentNotFound(agentId);
       }
       const document = await readDocument(db, 'agent', agentId, version);

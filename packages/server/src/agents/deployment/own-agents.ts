@@ -1,5 +1,5 @@
 import type { Environment } from '@patchbay/contract/environments';
-import { mayChangeAgent, mayUseAgent, scopeOf } from '../../kernel/access.ts';
+import { agentScopeOf, mayChangeAgent, mayUseAgent, scopeOf } from '../../kernel/access.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
 import { type DescribedAgent, findAgent, listAgents, setAgentMcpEnabled } from '../../store/tables/agents.ts';
@@ -28,7 +28,7 @@ export interface OwnAgent extends DescribedAgent {
 }
 
 /**
- * Agents as their owners manage them beside the agent door; an admin reaches everybody's. Rejects alike, with
+ * Agents as their owners manage them beside the agent door, and as those find them whom they are shared with; an admin reaches everybody's. Rejects alike, with
  * `agent_not_found`, for agents that are not there and not for this caller.
  */
 export interface OwnAgents {
@@ -71,7 +71,8 @@ export function createOwnAgents({ store }: { readonly store: Store }): OwnAgents
   }
 
   return {
-    list: async (principal, page) => described(await listAgents(db, { scope: scopeOf(principal), ...page })),
+    list: async (principal, page) =>
+      described(await listAgents(db, { scope: agentScopeOf(principal), ...page })),
 
     async read(principal, agentId) {
       const agent = await findAgent(db, agentId);

@@ -6,7 +6,8 @@ import { newConversationId } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 import type { Db } from '../../store/store.ts';
-import { type AgentSituation, findAgentRevision } from '../../store/tables/agent-situations.ts';
+import { findAgentRevision } from '../../store/tables/agent-revisions.ts';
+import type { AgentSituation } from '../../store/tables/agent-situations.ts';
 import {
   type ConversationForTurn,
   type ConversationLease,

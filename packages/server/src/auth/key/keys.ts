@@ -20,6 +20,8 @@ export interface Keys {
     request: {
       readonly name: string;
       readonly scopes: readonly KeyScope[];
+      /** At the agent door also agents that others share with the person. */
+      readonly shared?: boolean | undefined;
       readonly expiresInDays?: number | undefined;
     },
   ): Promise<MintedKey>;
@@ -52,7 +54,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
 
   function mint(
     kind: 'user' | 'agent',
-    fields: Pick<KeyRecord, 'userId' | 'agentId' | 'name' | 'scopes'>,
+    fields: Pick<KeyRecord, 'userId' | 'agentId' | 'name' | 'scopes' | 'shared'>,
     days: number | undefined,
   ): MintedKey {
     const token = newKeyToken(kind);
@@ -93,6 +95,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
           agentId: undefined,
           name: request.name,
           scopes: [...new Set(request.scopes)],
+          shared: request.shared ?? false,
         },
         days,
       );
@@ -124,6 +127,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
             agentId: agent.id,
             name: request.name,
             scopes: ['agents'],
+            shared: false,
           },
           undefined,
         );

@@ -8,6 +8,7 @@ export function keyInfo(record: MintedKey['record']) {
     name: record.name,
     prefix: record.prefix,
     scopes: [...record.scopes],
+    shared: record.shared,
     ...(record.agentId !== undefined && { agentId: record.agentId }),
     createdOn: record.createdAt,
     ...(record.expiresAt !== undefined && { expiresOn: record.expiresAt }),

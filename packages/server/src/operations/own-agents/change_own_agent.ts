@@ -12,6 +12,6 @@ export function changeOwnAgent(ownAgents: OwnAgents): OperationHandler<'change_o
     if (mcpEnabled !== undefined && mcpEnabled !== given) {
       throw new PlatformError('invalid', 'mcpEnabled: does not agree with mcp_enabled; give one of them.');
     }
-    return ownAgent(await ownAgents.change(principal, agentId, { mcpEnabled: given }));
+    return ownAgent(await ownAgents.change(principal, agentId, { mcpEnabled: given }), principal);
   };
 }

@@ -3,5 +3,5 @@ import type { OperationHandler } from '../bind.ts';
 import { ownAgent } from './own-agent.ts';
 
 export function readOwnAgent(ownAgents: OwnAgents): OperationHandler<'read_own_agent'> {
-  return async ({ agentId }, { principal }) => ownAgent(await ownAgents.read(principal, agentId));
+  return async ({ agentId }, { principal }) => ownAgent(await ownAgents.read(principal, agentId), principal);
 }

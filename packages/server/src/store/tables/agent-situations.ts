@@ -1,25 +1,13 @@
-import { randomInt } from 'node:crypto';
 import type { Environment } from '@patchbay/contract/environments';
-import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
-
-/**
- * Drawn and not counted: a unit that was undone gives its number to nobody, so what somebody remembers under it can never be
- * taken for something else.
- */
-export function newRevision(): number {
-  return randomInt(2 ** 47);
-}
-
-/** Says that the agent, or what is deployed of it, is no longer as it was: whatever is remembered of it is read again. */
-export async function noteAgentChange(db: Db, id: string): Promise<void> {
-  await db.updateTable('agents').set({ revision: newRevision() }).where('id', '=', id).execute();
-}
+import { listGrantees } from './agent-shares.ts';
 
 /** What a turn needs to know of its agent besides the conversation. */
 export interface AgentSituation {
   readonly id: string;
   readonly ownerId: string;
+  /** As in `DescribedAgent`. */
+  readonly sharedWith: readonly string[];
   readonly deployed: readonly {
     readonly environment: Environment;
     readonly version: number;
@@ -42,10 +30,12 @@ export async function readAgentSituation(db: Db, id: string): Promise<AgentSitua
     .where('documents.deleted', '=', 0)
     .execute();
   const [first] = rows;
+  const grantees = await listGrantees(db, [id]);
   return (
     first && {
       id,
       ownerId: first.owner_id,
+      sharedWith: grantees.get(id) ?? [],
       deployed: rows.flatMap(({ environment, agent_version, compatible_from }) =>
         agent_version === null
           ? []
@@ -58,13 +48,3 @@ export async function readAgentSituation(db: Db, id: string): Promise<AgentSitua
     }
   );
 }
-
-/** `undefined` for an agent there never was. */
-export async function findAgentRevision(db: Db, id: string): Promise<number | undefined> {
-  const [row] = await selectRevision(db, { id });
-  return row?.revision;
-}
-
-const selectRevision = prepareQuery((db, { id }: { id: string }) =>
-  db.selectFrom('agents').select('revision').where('id', '=', id),
-);

@@ -1,9 +1,10 @@
-import type { Scope } from '../../kernel/access.ts';
+import type { AgentScope, Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
 import { prepareQuery } from '../prepared-query.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
-import { newRevision } from './agent-situations.ts';
+import { newRevision } from './agent-revisions.ts';
+import { listGrantees, withinScope } from './agent-shares.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
 
 /** Who an agent belongs to. What it does is in its documents. */
@@ -19,28 +20,40 @@ export interface AgentRecord {
 export interface DescribedAgent extends AgentRecord {
   readonly name: string;
   readonly description: string;
+  /** Who besides the owner may use it: `everyone`, `user:<id>`, `role:<role>`. */
+  readonly sharedWith: readonly string[];
 }
 
 /** `undefined` also for an agent whose document is deleted. A door asks this once a request. */
 export async function findAgent(db: Db, id: string): Promise<DescribedAgent | undefined> {
-  const [row] = await selectAgent(db, { id });
-  return row && toDescribedAgent(row);
+  const rows = await selectAgent(db, { id });
+  const [row] = rows;
+  const grantees = rows.flatMap(({ grantee }) => grantee ?? []);
+  return row && toDescribedAgent(row, grantees);
 }
 
 /** Agents whose document is not deleted, by id. */
 export async function listAgents(
   db: Db,
-  options: { readonly scope: Scope; readonly limit: number; readonly after?: string | undefined },
+  options: { readonly scope: AgentScope; readonly limit: number; readonly after?: string | undefined },
 ): Promise<DescribedAgent[]> {
   const { scope, limit, after } = options;
-  let query = describedAgents(db).where('documents.deleted', '=', 0);
-  if (scope.kind === 'owned') query = query.where('agents.owner_id', '=', scope.ownerId);
+  let query = describedAgents(db).where('documents.deleted', '=', 0).where(withinScope(scope));
   if (after !== undefined) query = query.where('agents.id', '>', after);
-  return (await query.orderBy('agents.id').limit(limit).execute()).map(toDescribedAgent);
+  const rows = await query.orderBy('agents.id').limit(limit).execute();
+  const grantees = await listGrantees(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(row => toDescribedAgent(row, grantees.get(row.id) ?? []));
 }
 
 const selectAgent = prepareQuery((db, { id }: { id: string }) =>
-  describedAgents(db).where('agents.id', '=', id).where('documents.deleted', '=', 0),
+  describedAgents(db)
+    .leftJoin('agent_shares', 'agent_shares.agent_id', 'agents.id')
+    .select('agent_shares.grantee')
+    .where('agents.id', '=', id)
+    .where('documents.deleted', '=', 0),
 );
 
 function describedAgents(db: Db) {
@@ -55,6 +68,7 @@ function describedAgents(db: Db) {
 
 function toDescribedAgent(
   row: Omit<Schema['agents'], 'revision'> & Pick<Schema['documents'], 'name' | 'description'>,
+  sharedWith: readonly string[],
 ): DescribedAgent {
   return {
     id: row.id,
@@ -63,6 +77,7 @@ function toDescribedAgent(
     createdAt: row.created_at,
     name: row.name,
     description: row.description,
+    sharedWith,
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Environment } from '@patchbay/contract/environments';
-import type { Scope } from '../../kernel/access.ts';
+import type { AgentScope, Scope } from '../../kernel/access.ts';
 import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
-import { noteAgentChange } from './agent-situations.ts';
+import { noteAgentChange } from './agent-revisions.ts';
+import { withinScope } from './agent-shares.ts';
 import { DESCRIPTOR_COLUMNS, type Descriptor, describedAs, toDescriptor } from './documents.ts';
 
 export type DeploymentStatus = 'READY' | 'ERROR';
@@ -203,7 +204,7 @@ export async function listDeployments(
   db: Db,
   filter: {
     readonly environment: Environment;
-    readonly scope: Scope;
+    readonly scope: AgentScope;
     /** Contained in name or description. */
     readonly text?: string | undefined;
   },
@@ -222,9 +223,9 @@ export async function listDeployments(
     ])
     .select(DESCRIPTOR_COLUMNS)
     .where('deployments.environment', '=', filter.environment)
-    .where('documents.deleted', '=', 0);
+    .where('documents.deleted', '=', 0)
+    .where(withinScope(filter.scope));
   if (filter.text !== undefined && filter.text !== '') query = query.where(describedAs(filter.text));
-  if (filter.scope.kind === 'owned') query = query.where('agents.owner_id', '=', filter.scope.ownerId);
   const rows = await query
     .orderBy('documents.name')
     .orderBy('deployments.agent_id')

@@ -5,7 +5,7 @@ import { normalizeText } from '../../kernel/normalize.ts';
 import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
-import { noteAgentChange } from './agent-situations.ts';
+import { noteAgentChange } from './agent-revisions.ts';
 
 /** One version of a document; what it holds never changes. */
 export interface Document {

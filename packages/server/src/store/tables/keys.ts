@@ -17,6 +17,8 @@ export interface KeyRecord {
   readonly prefix: string;
   readonly name: string;
   readonly scopes: readonly KeyScope[];
+  /** Opens at the agent door also what others share with its owner. */
+  readonly shared: boolean;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;
@@ -37,7 +39,7 @@ export async function insertKey(db: Db, key: KeyRecord): Promise<void> {
       created_at: key.createdAt,
       expires_at: key.expiresAt ?? null,
       revoked_at: key.revokedAt ?? null,
-      shared: 0,
+      shared: key.shared ? 1 : 0,
     })
     .execute();
 }
@@ -60,6 +62,7 @@ const KEY_COLUMNS = [
   'keys.prefix',
   'keys.name',
   'keys.scopes',
+  'keys.shared',
   'keys.created_at',
   'keys.expires_at',
   'keys.revoked_at',
@@ -115,7 +118,7 @@ export async function revokeKey(
   return true;
 }
 
-function toRecord(row: Omit<Schema['keys'], 'shared' | 'last_used_at'>): KeyRecord {
+function toRecord(row: Omit<Schema['keys'], 'last_used_at'>): KeyRecord {
   return {
     id: row.id,
     kind: row.kind === 'agent' ? 'agent' : 'user',
@@ -125,6 +128,7 @@ function toRecord(row: Omit<Schema['keys'], 'shared' | 'last_used_at'>): KeyReco
     prefix: row.prefix,
     name: row.name,
     scopes: JSON.parse(row.scopes) as KeyScope[],
+    shared: row.shared === 1,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
