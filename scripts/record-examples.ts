@@ -103,6 +103,13 @@ const ARGUMENTS: Readonly<
   }),
   delete_document: () => ({ type: 'workflow', id: 'front-desk', version: 2 }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
+  set_user_roles: answers => ({
+    userId: answers('create_user').userId,
+    roles: ['patchbay-editor', 'patchbay-approver'],
+  }),
+  reset_user_password: answers => ({ userId: answers('create_user').userId }),
+  disable_user: answers => ({ userId: answers('create_user').userId }),
+  enable_user: answers => ({ userId: answers('create_user').userId }),
   read_task: answers => ({ task_id: answers('create_task').task_id }),
   list_task_messages: answers => ({ task_id: answers('create_task').task_id, limit: 2 }),
   watch_task: answers => ({ task_id: answers('create_task').task_id, since: 2 }),
@@ -222,6 +229,7 @@ function withMadeUpIds(text: string): string {
     )
     .replace(/"checksum":"[0-9a-f]{16}"/g, '"checksum":"0123456789abcdef"')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://127.0.0.1:7070')
+    .replace(/(\/sign-in\/link\/)[\w-]{43}/g, '$1...')
     .replace(/signature=[\w-]+/g, 'signature=...')
     .replace(/\baudit_[a-z2-7]{26}_/g, 'audit_bcdefghijklmnopqrstuvwxyza_')
     .replace(/("hmac":")[\w-]{43}"/g, '$1nF3hYl0c9wQm1T6oZr8sVb2dKx5uEa7gJp4iLtCyWqA"')

@@ -4,6 +4,7 @@ import { DEMO_AGENT_FILE } from '../../packages/server/src/agents/demo/demo-agen
 import { createAgentFiles } from '../../packages/server/src/agents/deployment/agent-files.ts';
 import { STEP_TYPES } from '../../packages/server/src/agents/turn/steps.ts';
 import { createKeys } from '../../packages/server/src/auth/key/keys.ts';
+import { createPasswords } from '../../packages/server/src/auth/user/passwords.ts';
 import { createUsers } from '../../packages/server/src/auth/user/users.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import type { Principal } from '../../packages/server/src/kernel/principal.ts';
@@ -12,7 +13,7 @@ describe.each(engines)('agent keys on %s', engine => {
   async function start() {
     const store = await openTestStore(engine);
     const clock = systemClock;
-    const users = createUsers({ store, clock });
+    const users = createUsers({ store, clock, passwords: createPasswords() });
     const person = async (name: string): Promise<Principal> => {
       const { id, roles } = await users.add({ name, roles: ['patchbay-admin'] });
       return { id, roles: new Set(roles), via: 'cli', credential: 'test', agents: { kind: 'own' } };

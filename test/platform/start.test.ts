@@ -55,16 +55,21 @@ describe('the first start', () => {
       expect((await rpc(url, 'tools/list', {}, { key: platform.firstKey })).status).toBe(200);
     }
     expect(log.join('')).not.toContain(platform.firstKey);
+    expect(platform.firstSignIn).toContain(`${platform.url}/sign-in/link/`);
+    expect(await (await fetch(platform.firstSignIn!)).text()).toContain('signs you in as owner');
+    expect(log.join('')).not.toContain(platform.firstSignIn);
     await stopAll();
     const again = await start({ interactive: true });
     expect(again.firstStart).toBe(false);
     expect(again.firstKey).toBeUndefined();
+    expect(again.firstSignIn).toBeUndefined();
     expect((await rpc(again.operatorUrl, 'tools/list', {}, { key: platform.firstKey })).status).toBe(200);
   });
 
   it('mints no key where nobody is looking', async () => {
     const platform = await start({ interactive: false });
     expect(platform.firstKey).toBeUndefined();
+    expect(platform.firstSignIn).toBeUndefined();
     const { count } = await (await asOwner(platform)).call('list_keys', {});
     expect(count).toBe(0);
   });

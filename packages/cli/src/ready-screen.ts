@@ -7,6 +7,7 @@ import { indent, shellWord } from './text.ts';
 export function readyScreen(io: Io, platform: RunningPlatform, agentId: string | undefined): string {
   // Nobody may be reading a log for keys: only a terminal shows one (decisions.md 2).
   const key = io.stdout.isTTY ? platform.firstKey : undefined;
+  const link = io.stdout.isTTY ? platform.firstSignIn : undefined;
   const agentUrl = agentId === undefined ? undefined : platform.agentUrl(agentId);
   return [
     'Patchbay is running.',
@@ -20,6 +21,8 @@ export function readyScreen(io: Io, platform: RunningPlatform, agentId: string |
       : []),
     '',
     ...keyLines(key),
+    '',
+    ...signInLines(link),
     '',
     key === undefined
       ? '  For an MCP host (it starts the bridge itself and needs no key):'
@@ -43,6 +46,11 @@ function isUsualFolder(io: Io, platform: RunningPlatform): boolean {
 function keyLines(key: string | undefined): string[] {
   if (key !== undefined) return ['  Your first key, shown this once:', `    ${key}`];
   return ['  Make a key:', '    npx patchbay keys create --scope agents --scope operator'];
+}
+
+function signInLines(link: string | undefined): string[] {
+  if (link !== undefined) return ['  Sign in in a browser, once and within ten minutes:', `    ${link}`];
+  return ['  Sign in in a browser:', '    npx patchbay sign-in'];
 }
 
 function servers(

@@ -13,8 +13,10 @@ import { addKeys } from './commands/keys.ts';
 import { addLogs } from './commands/logs.ts';
 import { addSecrets } from './commands/secrets.ts';
 import { addServers } from './commands/servers.ts';
+import { addSignIn } from './commands/sign-in.ts';
 import { addStdio } from './commands/stdio.ts';
 import { addUp } from './commands/up.ts';
+import { addUsers } from './commands/users.ts';
 import { addVars } from './commands/vars.ts';
 import type { Io } from './io.ts';
 import { addSharedOptions } from './shared-options.ts';
@@ -57,6 +59,8 @@ Examples:
   npx patchbay agents deploy my-agent.yaml         deploy an agent
   npx patchbay export demo --file demo.yaml        carry an agent to another platform
   KEY=$(npx patchbay keys create)                  make a key
+  npx patchbay users add anna --role editor        let somebody sign in
+  npx patchbay sign-in                             sign in in a browser
   npx patchbay servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/files
                                                    give agents the tools of an MCP server
   npx patchbay secrets set crm-key                 store what agents need and nobody may read
@@ -77,6 +81,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addExport(program, io);
   addImport(program, io);
   addKeys(program, io);
+  addUsers(program, io);
+  addSignIn(program, io);
   addServers(program, io);
   addSecrets(program, io);
   addVars(program, io);

@@ -66,6 +66,15 @@ import {
   watchConversation,
 } from './operations/own-conversations.ts';
 import {
+  createSignInLink,
+  createUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  resetUserPassword,
+  setUserRoles,
+} from './operations/people.ts';
+import {
   deleteSecret,
   deleteVariable,
   listSecrets,
@@ -166,6 +175,13 @@ export const OPERATIONS = [
   revokeKey,
   listAgentKeys,
   revokeAgentKey,
+  listUsers,
+  createUser,
+  setUserRoles,
+  resetUserPassword,
+  disableUser,
+  enableUser,
+  createSignInLink,
   listOwnAgents,
   readOwnAgent,
   changeOwnAgent,

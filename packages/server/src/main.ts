@@ -35,6 +35,8 @@ export interface RunningPatchbay {
   readonly firstStart: boolean;
   /** Minted at the first start when a person is looking. Shown once, kept nowhere. */
   readonly firstKey: string | undefined;
+  /** An address that signs the owner in, made likewise: good once, for ten minutes. */
+  readonly firstSignIn: string | undefined;
   readonly authOff: boolean;
   readonly platform: Platform;
   /** Takes no new requests, lets running ones and turns end, and frees the data folder. */
@@ -106,7 +108,9 @@ export async function startPatchbay(
   platform.listensAt(local);
   const url = config.publicUrl ?? local;
   // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
-  const firstKey = platform.firstStart && options.interactive ? await makeFirstKey(platform) : undefined;
+  const isShown = platform.firstStart && options.interactive;
+  const firstKey = isShown ? await makeFirstKey(platform) : undefined;
+  const firstSignIn = isShown ? (await platform.links.make(platform.owner.id, 'sign-in')).url : undefined;
   const ownerFile = join(folder.folder, 'local-owner');
   await writePrivate(
     ownerFile,
@@ -123,6 +127,7 @@ export async function startPatchbay(
     dataDir: config.dataDir,
     firstStart: platform.firstStart,
     firstKey,
+    firstSignIn,
     authOff: config.auth === 'off',
     platform,
     stop: () => running.disposeAsync(),

@@ -201,7 +201,8 @@ export async function createPlatform(
   });
   // Closed after all that may still log, and before the store.
   undo.defer(() => logs.close());
-  const users = createUsers({ store, clock });
+  const passwords = createPasswords();
+  const users = createUsers({ store, clock, passwords });
   const { owner, created: firstStart } = await users.ensureOwner();
   const sessionSecret = await store.commit(db =>
     findOrInsertServerSecret(db, 'session-id', randomBytes(32), clock.now()),
@@ -370,6 +371,8 @@ export async function createPlatform(
       deployer: createDeployer({ store, stepTypes, references, clock, logger }),
       docs,
       keys,
+      users,
+      links,
       ownAgents: createOwnAgents({ store }),
       sharing: createSharing({ store, clock }),
       logs,
@@ -449,12 +452,20 @@ export async function createPlatform(
     log.info('Somebody was refused at a page', { reason, userId });
   };
   const pages = createPages({
-    accounts: createAccounts({ store, clock, passwords: createPasswords() }),
+    accounts: createAccounts({ store, clock, passwords }),
     links,
     sessions,
     guard: createPageGuard({ sessions, cookies, hostCheck, noteRefusal: notePageRefusal }),
     signInRate: createSignInRate(),
     noteRefusal: notePageRefusal,
+    noteDone: (operation, userId) =>
+      audit.note({ userId, via: 'session', operation, outcome: 'done', subject: {} }).catch(error => {
+        part('pages').error('What was done could not be noted in the audit trail', {
+          operation,
+          userId,
+          error,
+        });
+      }),
   });
   const app = createHttpApp({
     logger: part('doors'),

@@ -6,6 +6,7 @@ import { type FakePlatform, startFakePlatform } from '../testing/fake-platform.t
 import { createTestIo } from '../testing/test-io.ts';
 
 const FIRST_KEY = `oag_${'f'.repeat(64)}`;
+const FIRST_SIGN_IN = `http://127.0.0.1:7070/sign-in/link/${'a'.repeat(43)}`;
 
 let platform: FakePlatform;
 
@@ -22,6 +23,7 @@ function running(over: Partial<RunningPlatform> = {}): RunningPlatform {
     dataDir: platform.dataDir,
     firstStart: true,
     firstKey: FIRST_KEY,
+    firstSignIn: FIRST_SIGN_IN,
     authOff: false,
     stop: async () => {},
     ...over,
@@ -43,7 +45,7 @@ async function screen(
 }
 
 describe('up', () => {
-  it('shows a person both addresses, the first key once, an entry to paste and a line to try', async () => {
+  it('shows a person both addresses, the first key and an address to sign in once, an entry to paste and a line to try', async () => {
     const { io, start, exitCode } = await screen({ terminal: true });
     expect(exitCode).toBe(0);
     expect(start.mock.calls[0]![0]).toMatchObject({
@@ -55,6 +57,7 @@ describe('up', () => {
     expect(out).toMatch(new RegExp(`${platform.url}/mcp +every tool`));
     expect(out).toContain(`${platform.url}/demo/mcp    one agent`);
     expect(out).toContain(`shown this once:\n    ${FIRST_KEY}\n`);
+    expect(out).toContain(`once and within ten minutes:\n    ${FIRST_SIGN_IN}\n`);
     expect(out).toContain('Ctrl-C');
     const { mcpServers } = JSON.parse(/\n( {4}\{\n[\s\S]+?\n {4}\})\n/.exec(out)![1]!);
     expect(mcpServers).toEqual({
@@ -72,6 +75,8 @@ describe('up', () => {
     const { io, start } = await screen({});
     expect(start.mock.calls[0]![0].interactive).toBe(false);
     expect(io.out() + io.err()).not.toContain('oag_');
+    expect(io.out() + io.err()).not.toContain(FIRST_SIGN_IN);
+    expect(io.out()).toContain('npx patchbay sign-in');
     expect(io.out()).toContain('npx patchbay keys create --scope agents --scope operator');
     const { mcpServers } = JSON.parse(/\n( {4}\{\n[\s\S]+?\n {4}\})\n/.exec(io.out())![1]!);
     expect(mcpServers['patchbay-demo']).toEqual({

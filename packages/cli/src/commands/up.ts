@@ -42,7 +42,8 @@ async function up(io: Io, asJson: boolean): Promise<void> {
     const { url, operatorUrl, dataDir, firstStart } = platform;
     const agentUrl = agentId === undefined ? undefined : platform.agentUrl(agentId);
     const key = io.stdout.isTTY ? platform.firstKey : undefined;
-    writeLine(io.stdout, JSON.stringify({ url, operatorUrl, agentUrl, dataDir, firstStart, key }));
+    const signIn = io.stdout.isTTY ? platform.firstSignIn : undefined;
+    writeLine(io.stdout, JSON.stringify({ url, operatorUrl, agentUrl, dataDir, firstStart, key, signIn }));
   } else {
     writeLine(io.stdout, readyScreen(io, platform, agentId));
   }

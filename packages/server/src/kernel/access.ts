@@ -79,7 +79,22 @@ export function mayTalkFor(principal: Principal, userId: string): boolean {
 
 /** To make keys: a person who acts as themselves. A key that could make another would outlive its own end. */
 export function mayMakeKeys(principal: Principal): boolean {
-  return principal.via === 'cli';
+  return actsInPerson(principal);
+}
+
+/** To let people in and say what they may: an admin who acts as themselves, for the same reason. */
+export function mayLetPeopleIn(principal: Principal): boolean {
+  return isAdmin(principal) && actsInPerson(principal);
+}
+
+/** To get an address that signs somebody in: that person, who acts as themselves. */
+export function maySignInElsewhere(principal: Principal): boolean {
+  return actsInPerson(principal);
+}
+
+/** At the command line of the machine, or signed in in a browser; not by an agent with their credential. */
+function actsInPerson({ via, byAgent }: Principal): boolean {
+  return (via === 'cli' || via === 'session') && byAgent !== true;
 }
 
 /** To make a key that opens the agent: its owner and nobody for them, whatever their role (B-44). */

@@ -22,6 +22,8 @@ import type { AdmitManaged } from '../agents/trigger/managed-chat.ts';
 import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
+import type { SignInLinks } from '../auth/page/sign-in-links.ts';
+import type { Users } from '../auth/user/users.ts';
 import type { DiscoverTools } from '../connections/server/discover-tools.ts';
 import type { Registry } from '../connections/server/registry.ts';
 import type { ServersRuntime } from '../connections/server/runtime.ts';
@@ -100,6 +102,13 @@ import { openConversation } from './own-conversations/open_conversation.ts';
 import { postMessage } from './own-conversations/post_message.ts';
 import { readOwnConversation } from './own-conversations/read_own_conversation.ts';
 import { watchConversation } from './own-conversations/watch_conversation.ts';
+import { createSignInLink } from './people/create_sign_in_link.ts';
+import { createUser } from './people/create_user.ts';
+import { disableUser } from './people/disable_user.ts';
+import { enableUser } from './people/enable_user.ts';
+import { listUsers } from './people/list_users.ts';
+import { resetUserPassword } from './people/reset_user_password.ts';
+import { setUserRoles } from './people/set_user_roles.ts';
 import { deleteSecret } from './secrets/delete_secret.ts';
 import { deleteVariable } from './secrets/delete_variable.ts';
 import { listSecrets } from './secrets/list_secrets.ts';
@@ -156,6 +165,8 @@ export function createHandlers(parts: {
   readonly admitManaged: AdmitManaged;
   readonly docs: DocsPages;
   readonly keys: Keys;
+  readonly users: Users;
+  readonly links: SignInLinks;
   readonly ownAgents: OwnAgents;
   readonly sharing: Sharing;
   readonly files: Files;
@@ -184,6 +195,8 @@ export function createHandlers(parts: {
     agentFiles,
     docs,
     keys,
+    users,
+    links,
     ownAgents,
     logs,
     audit,
@@ -254,6 +267,13 @@ export function createHandlers(parts: {
     revoke_key: revokeKey(keys),
     list_agent_keys: listAgentKeys(keys),
     revoke_agent_key: revokeAgentKey(keys),
+    list_users: listUsers(users),
+    create_user: createUser(users, links),
+    set_user_roles: setUserRoles(users),
+    reset_user_password: resetUserPassword(users, links),
+    disable_user: disableUser(users),
+    enable_user: enableUser(users),
+    create_sign_in_link: createSignInLink(links),
     list_own_agents: listOwnAgents(ownAgents),
     read_own_agent: readOwnAgent(ownAgents),
     change_own_agent: changeOwnAgent(ownAgents),

@@ -34,6 +34,7 @@ const SUBJECT_ARGUMENTS = new Set([
   'redeploy',
   'resourceId',
   'resourceType',
+  'roles',
   'tool',
   'userId',
   'verdict',
@@ -135,6 +136,17 @@ function subjectOf(values: Arguments, names: ReadonlySet<string>): Record<string
     if (!names.has(name)) continue;
     if (typeof value === 'number' || typeof value === 'boolean') subject[name] = value;
     else if (typeof value === 'string' && ID.test(value)) subject[name] = redactSecrets(value);
+    else if (isListOfIds(value)) subject[name] = value.map(redactSecrets).join(',');
   }
   return subject;
+}
+
+const MAX_IDS = 10;
+
+function isListOfIds(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= MAX_IDS &&
+    value.every(each => typeof each === 'string' && ID.test(each))
+  );
 }

@@ -68,7 +68,7 @@ export function createPageSessions(deps: {
       roles: new Set(roles),
       via: 'session',
       credential: `session:${id}`,
-      agents: { kind: 'own' },
+      agents: { kind: 'shared' },
     };
     return { id, userId, name, roles, csrf: csrfOf(token), principal };
   }

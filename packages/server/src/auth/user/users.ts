@@ -2,26 +2,84 @@ import type { Role } from '@patchbay/contract/roles';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { newUserId } from '../../kernel/ids.ts';
-import type { Store } from '../../store/store.ts';
-import { insertAccount } from '../../store/tables/accounts.ts';
+import type { Db, Store } from '../../store/store.ts';
+import {
+  type Account,
+  findAccount,
+  insertAccount,
+  listAccounts,
+  setDisabled,
+  setPassword,
+} from '../../store/tables/accounts.ts';
+import { revokeGrantsOf } from '../../store/tables/grants.ts';
+import { revokeKeysOf } from '../../store/tables/keys.ts';
+import { deletePageSessionsOf } from '../../store/tables/page-sessions.ts';
 import { findOrInsertServerSecret } from '../../store/tables/server-secrets.ts';
-import { findFirstUser, insertUser, type User, updateUserRoles } from '../../store/tables/users.ts';
+import { deleteSignInLinksOf } from '../../store/tables/sign-in-links.ts';
+import { findFirstUser, insertUser, lockUser, type User, updateUserRoles } from '../../store/tables/users.ts';
+import { refusePassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
 
+/** Who there is. What is about one person rejects with a `PlatformError` of kind `not_found` when there is none of that id. */
 export interface Users {
   /**
    * The person this installation belongs to: made at the first start, an admin, the one the local command line acts as.
    */
   ensureOwner(): Promise<{ readonly owner: User; readonly created: boolean }>;
-  add(person: { readonly name: string; readonly roles: readonly Role[] }): Promise<User>;
-  /** Exactly these from now on, for every key of the person. */
-  setRoles(userId: string, roles: readonly Role[]): Promise<void>;
+  /** Rejects with `conflict` when the login is taken, and with `invalid` when the password breaks a rule. */
+  add(person: {
+    readonly name: string;
+    readonly roles: readonly Role[];
+    readonly login?: string | undefined;
+    readonly password?: string | undefined;
+  }): Promise<User>;
+  /** In the order of their ids. */
+  list(page: {
+    readonly login?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<(Account & { readonly createdAt: number })[]>;
+  /** Exactly these from now on, for every key and session of the person. `conflict` where the owner would be no admin any more. */
+  setRoles(userId: string, roles: readonly Role[]): Promise<Account>;
+  /**
+   * Takes the password away, with every one-time link and every browser the person is signed in with, and unlocks the account.
+   * `conflict` for who has no login.
+   */
+  resetPassword(userId: string): Promise<Account>;
+  /**
+   * Ends at once, on all nodes, whatever opens something for the person: keys, those of their agents, what they allow clients, browsers
+   * and links; nothing new opens. `conflict` for the owner.
+   */
+  disable(userId: string): Promise<Account>;
+  /** Signing in works again. What was ended stays ended. */
+  enable(userId: string): Promise<Account>;
 }
 
-/** Name and login. */
+/** Name and login of who owns the installation. */
 const OWNER = 'owner';
 
-export function createUsers(deps: { readonly store: Store; readonly clock: Clock }): Users {
-  const { store, clock } = deps;
+export function createUsers(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+}): Users {
+  const { store, clock, passwords } = deps;
+
+  /** In one unit, in which nobody else changes the person. */
+  function change(userId: string, unit: (db: Db, account: Account) => Promise<void>): Promise<Account> {
+    return store.commit(async db => {
+      await lockUser(db, userId);
+      const account = await findAccount(db, userId);
+      if (!account) throw new PlatformError('not_found', `userId: there is no person "${userId}".`);
+      await unit(db, account);
+      return (await findAccount(db, userId)) ?? account;
+    });
+  }
+
+  async function isOwner(db: Db, userId: string): Promise<boolean> {
+    return (await findFirstUser(db))?.id === userId;
+  }
+
   return {
     ensureOwner: () =>
       store.commit(async db => {
@@ -42,15 +100,65 @@ export function createUsers(deps: { readonly store: Store; readonly clock: Clock
         return { owner, created };
       }),
 
-    async add({ name, roles }) {
+    async add({ name, roles, login, password }) {
       const user: User = { id: newUserId(), name, roles };
-      await store.commit(db => insertUser(db, { ...user, createdAt: clock.now() }));
+      const hash = password === undefined ? undefined : await hashOf(passwords, password, login);
+      await store.commit(async db => {
+        await insertUser(db, { ...user, createdAt: clock.now() });
+        if (login === undefined) return;
+        if (!(await insertAccount(db, { userId: user.id, login, password: hash })))
+          throw new PlatformError('conflict', `login: somebody signs in as "${login}" already.`);
+      });
       return user;
     },
 
-    async setRoles(userId, roles) {
-      const found = await store.commit(db => updateUserRoles(db, userId, roles));
-      if (!found) throw new PlatformError('not_found', `userId: there is no person "${userId}".`);
-    },
+    list: page => listAccounts(store.db, page),
+
+    setRoles: (userId, roles) =>
+      change(userId, async db => {
+        if (!roles.includes('patchbay-admin') && (await isOwner(db, userId))) {
+          throw new PlatformError('conflict', 'roles: the owner of the platform stays a patchbay-admin.');
+        }
+        await updateUserRoles(db, userId, roles);
+      }),
+
+    resetPassword: userId =>
+      change(userId, async (db, { login }) => {
+        if (login === undefined) {
+          throw new PlatformError('conflict', 'userId: this person does not sign in with a password.');
+        }
+        await setPassword(db, userId, undefined);
+        await endSignIns(db, userId);
+      }),
+
+    disable: userId =>
+      change(userId, async db => {
+        if (await isOwner(db, userId)) {
+          throw new PlatformError('conflict', 'userId: the owner of the platform cannot be shut out.');
+        }
+        await setDisabled(db, userId, true);
+        await endSignIns(db, userId);
+        await revokeKeysOf(db, userId, clock.now());
+        await revokeGrantsOf(db, userId, clock.now());
+      }),
+
+    enable: userId => change(userId, db => setDisabled(db, userId, false)),
   };
+}
+
+async function endSignIns(db: Db, userId: string): Promise<void> {
+  await deletePageSessionsOf(db, userId);
+  await deleteSignInLinksOf(db, userId);
+}
+
+const RULES = {
+  'too-short': 'password: needs 12 characters or more.',
+  'too-long': 'password: may have 256 characters at most.',
+  'too-easy': 'password: would be guessed soon; choose one that is less regular.',
+};
+
+async function hashOf(passwords: Passwords, password: string, login: string | undefined): Promise<string> {
+  const refusal = refusePassword(password, { login });
+  if (refusal) throw new PlatformError('invalid', RULES[refusal.reason]);
+  return passwords.hash(password);
 }

@@ -52,7 +52,7 @@ export async function changePassword(
   request: Request,
   scope: RequestScope,
 ): Promise<Response> {
-  const { accounts, guard, sessions, noteRefusal } = deps;
+  const { accounts, guard, sessions, noteRefusal, noteDone } = deps;
   const submitted = await guard.submit(request, scope);
   if (!submitted.ok) return submitted.refusal.response;
   const { session, form } = submitted.value;
@@ -69,6 +69,7 @@ export async function changePassword(
   }
   const chosen = await accounts.choosePassword(userId, next);
   if (!chosen.ok) return passwordPage(deps, request, session, chosen.refusal.reason);
+  await noteDone('choose_password', userId);
   const { setCookie } = await sessions.begin(userId);
   return redirectTo('/account?saved=password', [setCookie]);
 }

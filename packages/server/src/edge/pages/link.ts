@@ -26,7 +26,7 @@ export async function useLink(
   token: string,
   scope: RequestScope & { readonly address: string | undefined },
 ): Promise<Response> {
-  const { accounts, guard, links, sessions, noteRefusal } = deps;
+  const { accounts, guard, links, sessions, noteRefusal, noteDone } = deps;
   const form = await guard.submitAnonymously(request, scope);
   if (!form.ok) return form.refusal.response;
   const link = await links.look(token);
@@ -46,10 +46,14 @@ export async function useLink(
     noteRefusal({ reason: 'unknown-link' }, scope);
     return goneLink(request);
   }
-  if (password !== undefined) await accounts.choosePassword(taken.userId, password);
+  if (password !== undefined) {
+    await accounts.choosePassword(taken.userId, password);
+    await noteDone('choose_password', taken.userId);
+  }
   const before = await sessions.read(cookieHeader(request));
   if (before) await sessions.end(before);
   const { setCookie } = await sessions.begin(taken.userId);
+  await noteDone('sign_in', taken.userId);
   return redirectTo('/account', [setCookie]);
 }
 

@@ -21,6 +21,8 @@ export interface PageDeps {
   readonly guard: PageGuard;
   readonly signInRate: SignInRate;
   readonly noteRefusal: NotePageRefusal;
+  /** Told of what somebody did for themselves. Never rejects. */
+  readonly noteDone: (what: 'sign_in' | 'sign_out' | 'choose_password', userId: string) => Promise<void>;
 }
 
 type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] };

@@ -20,7 +20,7 @@ export async function showSignIn({ sessions, guard }: PageDeps, request: Request
 
 /** `POST /sign-in`: begins a session and goes on. Whatever is wrong, the person hears one sentence (attack 23). */
 export async function signIn(
-  { accounts, sessions, guard, signInRate, noteRefusal }: PageDeps,
+  { accounts, sessions, guard, signInRate, noteRefusal, noteDone }: PageDeps,
   request: Request,
   scope: RequestScope & { readonly address: string | undefined },
 ): Promise<Response> {
@@ -39,7 +39,9 @@ export async function signIn(
   }
   const before = await sessions.read(cookieHeader(request));
   if (before) await sessions.end(before);
-  const { setCookie } = await sessions.begin(outcome.value.userId);
+  const { userId } = outcome.value;
+  const { setCookie } = await sessions.begin(userId);
+  await noteDone('sign_in', userId);
   return redirectTo(returnTo, [setCookie]);
 }
 

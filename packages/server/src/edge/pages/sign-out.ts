@@ -27,7 +27,7 @@ export async function showSignOut({ sessions }: PageDeps, request: Request): Pro
 
 /** `POST /sign-out`: ends this session, here and on all nodes. */
 export async function signOut(
-  { sessions, guard }: PageDeps,
+  { sessions, guard, noteDone }: PageDeps,
   request: Request,
   scope: RequestScope,
 ): Promise<Response> {
@@ -36,6 +36,8 @@ export async function signOut(
     return submitted.refusal.reason === 'not-signed-in'
       ? redirectTo('/sign-out')
       : submitted.refusal.response;
-  const { setCookie } = await sessions.end(submitted.value.session);
+  const { session } = submitted.value;
+  const { setCookie } = await sessions.end(session);
+  await noteDone('sign_out', session.userId);
   return redirectTo('/sign-out', [setCookie]);
 }

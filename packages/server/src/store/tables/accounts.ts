@@ -1,4 +1,5 @@
 import type { Role } from '@patchbay/contract/roles';
+import { publish } from '../events.ts';
 import type { Db } from '../store.ts';
 import { decodeRoles, type User } from './users.ts';
 
@@ -22,6 +23,22 @@ export async function findAccount(db: Db, userId: string): Promise<Account | und
 export async function findAccountByLogin(db: Db, login: string): Promise<Account | undefined> {
   const row = await selectAccounts(db).where('accounts.login', '=', login).executeTakeFirst();
   return row && toAccount(row);
+}
+
+/** In the order of their ids, those after `after`. */
+export async function listAccounts(
+  db: Db,
+  page: {
+    readonly login?: string | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<(Account & { readonly createdAt: number })[]> {
+  let query = selectAccounts(db).select('users.created_at');
+  if (page.login !== undefined) query = query.where('accounts.login', '=', page.login);
+  if (page.after !== undefined) query = query.where('users.id', '>', page.after);
+  const rows = await query.orderBy('users.id').limit(page.limit).execute();
+  return rows.map(row => ({ ...toAccount(row), createdAt: row.created_at }));
 }
 
 /** False, and nothing is stored, when the login is taken or the person has a row already. */
@@ -93,6 +110,26 @@ export async function setPassword(db: Db, userId: string, password: string | und
     .set({ password: password ?? null, failed_sign_ins: 0, locked_until: null })
     .where('user_id', '=', userId)
     .execute();
+}
+
+/** Tells the news that the person changed. A person without a row gets one. */
+export async function setDisabled(db: Db, userId: string, disabled: boolean): Promise<void> {
+  const value = disabled ? 1 : 0;
+  await db
+    .insertInto('accounts')
+    .values({
+      user_id: userId,
+      login: null,
+      password: null,
+      failed_sign_ins: 0,
+      locked_until: null,
+      disabled: value,
+      issuer: null,
+      subject: null,
+    })
+    .onConflict(conflict => conflict.column('user_id').doUpdateSet({ disabled: value }))
+    .execute();
+  publish(db, { kind: 'user-changed', userId });
 }
 
 function selectAccounts(db: Db) {

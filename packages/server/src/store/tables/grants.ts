@@ -84,6 +84,17 @@ export async function revokeGrant(
   return true;
 }
 
+const REVOKE_AT_ONCE = 100;
+
+/** Takes back all that the person allows. */
+export async function revokeGrantsOf(db: Db, userId: string, at: number): Promise<void> {
+  for (;;) {
+    const grants = await listGrantsOf(db, { userId, now: at, limit: REVOKE_AT_ONCE });
+    for (const { id } of grants) await revokeGrant(db, { id, at });
+    if (grants.length < REVOKE_AT_ONCE) return;
+  }
+}
+
 /** Removes those that ended, or were revoked, before `before`. Their tokens are long over. */
 export async function removeEndedGrants(db: Db, before: number): Promise<void> {
   await db

@@ -118,6 +118,11 @@ export async function revokeKey(
   return true;
 }
 
+/** Everything that opens something for the person: their own keys and those of their agents. */
+export async function revokeKeysOf(db: Db, userId: string, at: number): Promise<void> {
+  for (const { id } of await listActiveKeys(db, { userId, now: at })) await revokeKey(db, { id, userId, at });
+}
+
 function toRecord(row: Omit<Schema['keys'], 'last_used_at'>): KeyRecord {
   return {
     id: row.id,
