@@ -1,4 +1,5 @@
 import { createClient } from '@patchbay/contract/client';
+import { isAgentId } from '@patchbay/contract/ids';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
@@ -392,7 +393,7 @@ describe.each(platforms)('the agent door of $kind', ({ start }) => {
       ];
       const expected = {
         status: 401,
-        challenge: 'Bearer realm="MCP"',
+        challenge: `Bearer realm="MCP", resource_metadata="${platform.url}/.well-known/oauth-protected-resource/AGENT/mcp", scope="agents"`,
         body: {
           jsonrpc: '2.0',
           id: null,
@@ -405,10 +406,10 @@ describe.each(platforms)('the agent door of $kind', ({ start }) => {
       };
       for (const [name, agent, headers] of attempts) {
         const answer = await list(agent, { headers });
-        expect(
-          { status: answer.status, challenge: answer.headers.get('www-authenticate'), body: answer.body },
-          name,
-        ).toEqual(expected);
+        // What no agent can be called is told of all agents.
+        const path = isAgentId(agent) ? `resource/${agent}/mcp"` : 'resource"';
+        const challenge = answer.headers.get('www-authenticate')?.replace(path, 'resource/AGENT/mcp"');
+        expect({ status: answer.status, challenge, body: answer.body }, name).toEqual(expected);
       }
     });
 

@@ -46,6 +46,9 @@ import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
+import { createAccessTokens } from './auth/token/access-token.ts';
+import { createResources } from './auth/token/resource.ts';
+import { loadSigningKeys } from './auth/token/signing-keys.ts';
 import { createAccounts } from './auth/user/accounts.ts';
 import { createPasswords } from './auth/user/passwords.ts';
 import { createUsers, type Users } from './auth/user/users.ts';
@@ -69,6 +72,7 @@ import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
 import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
+import { createResourceMetadata } from './edge/oauth/resource-metadata.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { createPageGuard, type NotePageRefusal } from './edge/pages/page-guard.ts';
 import { createPages } from './edge/pages/pages.ts';
@@ -208,6 +212,7 @@ export async function createPlatform(
     findOrInsertServerSecret(db, 'session-id', randomBytes(32), clock.now()),
   );
 
+  const signingKeys = await loadSigningKeys({ store, clock });
   const fileSecret = await store.commit(db =>
     findOrInsertServerSecret(db, 'file-address', randomBytes(32), clock.now()),
   );
@@ -467,6 +472,15 @@ export async function createPlatform(
         });
       }),
   });
+  const resources = createResources({
+    address: address.base,
+    publicUrl: config.publicUrl,
+    boundHost: config.host,
+    allowedHosts: config.allowedHosts,
+    operatorPath: config.operatorDoor.path,
+    forceHttps: config.resourceMetadata.forceHttpsScheme,
+  });
+  const issuer = resources.base;
   const app = createHttpApp({
     logger: part('doors'),
     metrics,
@@ -477,12 +491,17 @@ export async function createPlatform(
     operatorEndpoint,
     agentEndpoint,
     operatorPath: config.operatorDoor.path,
+    resourceMetadata: createResourceMetadata({
+      ...{ resources, issuer, operatorIssuer: issuer },
+      operatorScopes: config.resourceMetadata.scopes,
+    }),
     maxBodyBytes: config.http.maxBodyBytes,
     hostCheck,
     pages,
     authenticator: createAuthenticator({
       store,
       clock,
+      tokens: createAccessTokens({ keys: signingKeys, resources, issuer, clock }),
       authOff: config.auth === 'off',
       localOwner: { token: options.localOwnerToken, userId: owner.id, roles: owner.roles },
     }),

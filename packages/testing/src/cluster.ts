@@ -26,16 +26,19 @@ export async function startTestCluster(
   await using undo = new AsyncDisposableStack();
   const database = undo.use(await newTestDatabase());
   const nodes: TestNode[] = [];
+  // Host and Origin name the proxy, as a load balancer passes them.
+  const targets: string[] = [];
+  const proxy = await startLoopbackProxy({ targets });
+  undo.defer(() => proxy.close());
   for (let count = 0; count < options.nodes; count += 1) {
-    const node = await startTestNode({ ...options, databaseUrl: database.url });
+    const env = { PATCHBAY_PUBLIC_URL: proxy.url, ...options.env };
+    const node = await startTestNode({ ...options, env, databaseUrl: database.url });
     nodes.push(undo.adopt(node, started => started.close()));
+    targets.push(node.url);
   }
   const [first] = nodes;
   if (!first) throw new Error('A cluster has one node at least.');
   const keys = await keysFor(first.platform);
-  // Host and Origin name the proxy, as a load balancer passes them; on loopback no setting is needed for that.
-  const proxy = await startLoopbackProxy({ targets: nodes.map(node => node.url) });
-  undo.defer(() => proxy.close());
   const running = undo.move();
   return {
     ...first,

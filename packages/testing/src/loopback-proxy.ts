@@ -14,14 +14,15 @@ export interface LoopbackProxy {
  * When either side goes away, the other one is told: closing a stream is how a client cancels.
  */
 export async function startLoopbackProxy(options: {
+  /** Looked at with each request: more may be added once the address of the proxy is known. */
   readonly targets: readonly string[];
   /** Sees the headers of each request, names and values alternating, and gives those to send on. */
   readonly headers?: (rawHeaders: readonly string[]) => readonly string[];
 }): Promise<LoopbackProxy> {
-  const targets = options.targets.map(target => new URL(target));
   let turn = 0;
   const server = createServer((incoming, answer) => {
-    const target = targets[turn++ % targets.length]!;
+    const { targets } = options;
+    const target = new URL(targets[turn++ % targets.length]!);
     const headers = options.headers?.(incoming.rawHeaders) ?? incoming.rawHeaders;
     const outgoing = request({
       host: target.hostname,

@@ -7,6 +7,7 @@ import { startPatchbay } from '@patchbay/server/main';
 
 /** One process of a platform, in this one, on a free loopback port. */
 export interface TestNode {
+  /** Where it listens, whatever its public address is. */
   readonly url: string;
   readonly operatorUrl: string;
   agentUrl(agentId: string): string;
@@ -64,13 +65,13 @@ export async function startTestNode(options: TestPlatformOptions = {}): Promise<
     },
     options.overrides,
   );
-  const { token: ownerToken } = JSON.parse(await readFile(join(dataDir, 'local-owner'), 'utf8')) as {
-    token: string;
-  };
+  const { token: ownerToken, ...local } = JSON.parse(
+    await readFile(join(dataDir, 'local-owner'), 'utf8'),
+  ) as { token: string; url: string; operatorUrl: string };
   return {
-    url: running.url,
-    operatorUrl: running.operatorUrl,
-    agentUrl: running.agentUrl,
+    url: local.url,
+    operatorUrl: local.operatorUrl,
+    agentUrl: agentId => `${local.url}/${agentId}/mcp`,
     dataDir,
     ownerToken,
     platform: running.platform,

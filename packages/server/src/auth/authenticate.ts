@@ -6,12 +6,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { isAdmin, type Principal } from '../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../kernel/result.ts';
 import type { RefusalSubject } from '../records/audit/refusals.ts';
-import { createRowCache } from '../store/row-cache.ts';
 import type { Store } from '../store/store.ts';
-import { type DescribedAgent, findAgent } from '../store/tables/agents.ts';
-import { findKeyByHash } from '../store/tables/keys.ts';
+import type { DescribedAgent } from '../store/tables/agents.ts';
+import { createDecide, type Key, type Rows } from './access-rows.ts';
 import { type CredentialHeaders, readCredential } from './credential.ts';
 import { hashKeyToken } from './key/key-token.ts';
+import type { AccessTokens, TokenClaims, TokenRefusal } from './token/access-token.ts';
+import { type HolderRefusal, tokenHolder } from './token/token-holder.ts';
 
 /** Why nobody was let in. The reason goes to the log; callers of one door all get the same answer. */
 export type AuthRefusal = {
@@ -26,7 +27,9 @@ export type AuthRefusal = {
     | 'other-agent'
     | 'unknown-agent'
     | 'not-mcp-enabled'
-    | 'not-owner';
+    | 'not-owner'
+    | TokenRefusal['reason']
+    | HolderRefusal['reason'];
   /** Ids of who asked, where the credential says so. */
   readonly subject?: RefusalSubject;
 };
@@ -48,7 +51,10 @@ export interface AuthRequest extends CredentialHeaders {
  * node.
  */
 export interface Authenticator {
-  /** Operator door: the local owner, or a user key with the `operator` scope; anybody with authentication off (E-49). */
+  /**
+   * Operator door: the local owner, a token for this door, or a user key with the `operator` scope; anybody with authentication
+   * off (E-49).
+   */
   operatorDoor(request: AuthRequest): Promise<AuthOutcome>;
   /** REST: as the operator door, but never open (one-system.md 7). */
   rest(request: AuthRequest): Promise<AuthOutcome>;
@@ -57,7 +63,7 @@ export interface Authenticator {
    * admin. An agent key opens none of them (one-system.md 7).
    */
   restBesideAgents(request: AuthRequest): Promise<AuthOutcome>;
-  /** Agent door: the key must open exactly this agent, which must be MCP-enabled (B-12 to B-24, B-75). */
+  /** Agent door: the token or key must open exactly this agent, which must be MCP-enabled (B-12 to B-24, B-75). */
   agentDoor(agentId: string, request: AuthRequest): Promise<AgentOutcome>;
 }
 
@@ -72,25 +78,14 @@ const ANONYMOUS: Principal = {
 export function createAuthenticator(deps: {
   readonly store: Store;
   readonly clock: Clock;
+  readonly tokens: AccessTokens;
   readonly authOff: boolean;
   readonly localOwner: { readonly token: string; readonly userId: string; readonly roles: readonly Role[] };
 }): Authenticator {
-  const { store, clock, authOff, localOwner } = deps;
+  const { store, clock, tokens, authOff, localOwner } = deps;
   const localOwnerDigest = digest(localOwner.token);
 
-  const keys = createRowCache({ clock, store, load: hash => findKeyByHash(store.db, hash) });
-  const agents = createRowCache({ clock, store, load: id => findAgent(store.db, id) });
-  const remembered: Rows = { key: keys.recall, agent: agents.recall };
-  const asked: Rows = { key: keys.read, agent: agents.read };
-
-  store.subscribe(event => {
-    const isResync = event.kind === 'resync';
-    if (isResync || event.kind === 'key-changed') keys.forget(key => isResync || key.id === event.keyId);
-    if (isResync || event.kind === 'user-changed')
-      keys.forget(key => isResync || key.userId === event.userId);
-    if (isResync || event.kind === 'agent-changed')
-      agents.forget(agent => isResync || agent.id === event.agentId);
-  });
+  const decide = createDecide({ store, clock });
 
   /** The checks every key passes, whatever the door; one of the scopes is enough. */
   async function checkKey(
@@ -108,32 +103,53 @@ export function createAuthenticator(deps: {
     return granted(key);
   }
 
-  async function openAgent(rows: Rows, token: string, agentId: string): Promise<AgentOutcome> {
+  async function openByKey(rows: Rows, token: string, agentId: string): Promise<AgentOutcome> {
     const checked = await checkKey(rows, token, ['agents']);
     if (!checked.ok) return checked;
     const key = checked.value;
-    if (key.kind === 'agent' && key.agentId !== agentId)
-      return refused({ reason: 'other-agent', subject: subjectOf(key) });
-    const agent = await rows.agent(agentId);
-    if (!agent) return refused({ reason: 'unknown-agent', subject: subjectOf(key) });
-    const subject = { ...subjectOf(key), agentId };
+    const subject = subjectOf(key);
+    if (key.kind === 'agent' && key.agentId !== agentId) return refused({ reason: 'other-agent', subject });
     // An agent key opens what the person it was made for may use, and no longer than they may.
-    const person = userPrincipal(key);
-    if (!mayUseAgent(person, 'own', agent)) return refused({ reason: 'not-owner', subject });
-    if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled', subject });
-    return granted({ principal: key.kind === 'agent' ? agentKeyPrincipal(key, agentId) : person, agent });
+    const opened = await openAgent(rows, userPrincipal(key), agentId, subject);
+    if (!opened.ok || key.kind === 'user') return opened;
+    return granted({ principal: agentKeyPrincipal(key, agentId), agent: opened.value.agent });
   }
 
-  /**
-   * Only a yes comes from memory. A no is always asked of the tables: what was granted a moment ago counts at once, and an
-   * agent that is there takes a stranger as long as one that is not (attacks 23).
-   */
-  async function decide<T>(by: (rows: Rows) => Promise<Outcome<T, AuthRefusal>>) {
-    const outcome = await by(remembered);
-    return outcome.ok ? outcome : by(asked);
+  async function openByToken(rows: Rows, claims: TokenClaims, agentId: string): Promise<AgentOutcome> {
+    const holder = await tokenHolder(rows, claims, 'agents', clock);
+    if (!holder.ok) return holder;
+    const { audience, userId, grantId } = claims;
+    const subject = { userId, via: 'token', grantId };
+    const isMeant = audience.door === 'agents' || (audience.door === 'agent' && audience.agentId === agentId);
+    if (!isMeant) return refused({ reason: 'other-audience', subject });
+    return openAgent(rows, holder.value, agentId, subject);
   }
 
-  /** The local owner, or a user key with one of the scopes. */
+  /** What is left to ask once it is known who is there: may they use this agent, and may anybody at this door? */
+  async function openAgent(
+    rows: Rows,
+    principal: Principal,
+    agentId: string,
+    subject: RefusalSubject,
+  ): Promise<AgentOutcome> {
+    const agent = await rows.agent(agentId);
+    if (!agent) return refused({ reason: 'unknown-agent', subject });
+    const known = { ...subject, agentId };
+    if (!mayUseAgent(principal, 'own', agent)) return refused({ reason: 'not-owner', subject: known });
+    if (!agent.mcpEnabled) return refused({ reason: 'not-mcp-enabled', subject: known });
+    return granted({ principal, agent });
+  }
+
+  /** A token for the operator door (one-system.md 7). */
+  async function byToken(token: string): Promise<AuthOutcome> {
+    const read = await tokens.read(token, 'operator');
+    if (!read.ok) return read;
+    const claims = read.value;
+    if (claims.audience.door !== 'operator') return refused({ reason: 'other-audience' });
+    return decide(rows => tokenHolder(rows, claims, 'operator', clock));
+  }
+
+  /** The local owner, a token for the operator door, or a user key with one of the scopes. */
   async function person(request: AuthRequest, scopes: readonly KeyScope[]): Promise<AuthOutcome> {
     const presented = readCredential(request);
     switch (presented.kind) {
@@ -143,6 +159,8 @@ export function createAuthenticator(deps: {
         return refused({ reason: 'bad-credential' });
       case 'agent-key':
         return refused({ reason: 'wrong-door' });
+      case 'token':
+        return byToken(presented.token);
       case 'opaque': {
         const isLocalOwner = timingSafeEqual(digest(presented.token), localOwnerDigest);
         if (!isLocalOwner || !request.local) return refused({ reason: 'bad-credential' });
@@ -180,18 +198,13 @@ export function createAuthenticator(deps: {
       if (presented.kind === 'none') return refused({ reason: 'no-credential' });
       if (presented.kind === 'bad' || presented.kind === 'opaque')
         return refused({ reason: 'bad-credential' });
-      return decide(rows => openAgent(rows, presented.token, agentId));
+      const { token } = presented;
+      if (presented.kind !== 'token') return decide(rows => openByKey(rows, token, agentId));
+      const read = await tokens.read(token, 'agents');
+      return read.ok ? decide(rows => openByToken(rows, read.value, agentId)) : read;
     },
   };
 }
-
-/** Where a decision gets its rows: from memory, or from the tables. */
-interface Rows {
-  key(hash: string): Key | undefined | Promise<Key | undefined>;
-  agent(id: string): DescribedAgent | undefined | Promise<DescribedAgent | undefined>;
-}
-
-type Key = NonNullable<Awaited<ReturnType<typeof findKeyByHash>>>;
 
 function subjectOf({ id, kind, userId }: Key): RefusalSubject {
   return { userId, via: `${kind}-key`, keyId: id };

@@ -52,6 +52,7 @@ describe('without any configuration', () => {
         vault: { grantEnforcement: 'enforce' },
         setup: { vaultKeyReuse: 'checksum' },
         references: { environment: [] },
+        resourceMetadata: { scopes: ['openid'], forceHttpsScheme: true },
         docs: { enabled: true, path: path.join(cwd, 'docs') },
         turn: { timeoutSeconds: 300 },
         conversation: { maxInputChars: 200_000, idleDays: 90, keepEndedDays: 365 },
@@ -131,6 +132,12 @@ describe('sources', () => {
       auth: ['on', 'on', 'on'],
       authOffOnNetwork: ['everyone-may-do-everything', 'everyone-may-do-everything', undefined],
       'operatorDoor.path': ['/operator', '/operator', '/operator'],
+      'resourceMetadata.scopes': [
+        'openid offline_access',
+        ['openid', 'offline_access'],
+        ['openid', 'offline_access'],
+      ],
+      'resourceMetadata.forceHttpsScheme': ['false', false, false],
       'agentDoor.rate': ['0', 0, 0],
       'vault.key': [VAULT_KEY, VAULT_KEY, undefined],
       'vault.previousKey': [VAULT_KEY, VAULT_KEY, undefined],
@@ -457,6 +464,7 @@ describe('a weak place', () => {
   it('is warned of: keys in the clear, an address nobody can use', () => {
     expect(load({ PATCHBAY_PUBLIC_URL: 'http://patchbay.example' }).warnings).toEqual([
       expect.stringMatching(/http:\/\/patchbay\.example: keys and conversations travel unencrypted/),
+      expect.stringMatching(/told https:\/\/patchbay\.example\. Set PATCHBAY_RESOURCE_METADATA_FORCE_HTTPS/),
     ]);
     expect(load({ PATCHBAY_HOST: '0.0.0.0' }).warnings).toEqual([
       expect.stringMatching(/listens on 0\.0\.0\.0, but answers only requests .* Set PATCHBAY_PUBLIC_URL/),

@@ -150,6 +150,16 @@ function warningsAbout(settings: Settings): string[] {
     );
   }
   if (
+    settings.publicUrl?.startsWith('http:') &&
+    settings.resourceMetadata.forceHttpsScheme &&
+    !isLoopbackHost(new URL(settings.publicUrl).hostname)
+  ) {
+    warnings.push(
+      `MCP clients that sign in are told ${settings.publicUrl.replace('http:', 'https:')}. ` +
+        'Set PATCHBAY_RESOURCE_METADATA_FORCE_HTTPS_SCHEME=false if only http is served there.',
+    );
+  }
+  if (
     !isLoopbackHost(settings.host) &&
     settings.publicUrl === undefined &&
     settings.allowedHosts.length === 0

@@ -44,6 +44,14 @@ function listOf(error: string, accepts: (item: string) => boolean) {
   );
 }
 
+function scopeNames(error: string) {
+  const fromText = (value: unknown) =>
+    typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;
+  // RFC 6749, appendix A.4, of a length that fits a header.
+  const scope = z.string({ error }).regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, { error });
+  return z.preprocess(fromText, z.array(scope, { error }).min(1, { error }).max(20, { error }));
+}
+
 /** Names of variables of an environment, each whole or with `*` at its end. */
 function variableNames(error: string) {
   const fromText = (value: unknown) =>
@@ -168,6 +176,18 @@ export const settingsSchema = z.object({
     path: text('must be a path like /mcp that no other page or agent has', isDoorPath)
       .default('/mcp')
       .meta({ description: 'Path of the operator door.' }),
+  }),
+  resourceMetadata: z.object({
+    scopes: scopeNames('must be scopes without quotes, separated by spaces or commas')
+      .default(['openid'])
+      .meta({
+        description:
+          'Scopes that clients of the operator door are told to ask for. With `offline_access` they ask for a refresh token; with `operator:read` in place of `openid`, to read only until they need more.',
+      }),
+    forceHttpsScheme: trueOrFalse().default(true).meta({
+      description:
+        'Clients that sign in are told addresses that begin with `https`, except for loopback hosts, whatever `publicUrl` says. `false` for an installation that is reached over plain http.',
+    }),
   }),
   agentDoor: z.object({
     rate: whole(0, 1_000_000).default(120).meta({

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { CALLED_BY_HEADER } from '@patchbay/contract/called-by';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
+import { cors } from 'hono/cors';
 import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
 import { PlatformError } from '../kernel/errors.ts';
@@ -18,6 +19,8 @@ import { traceIdOf } from './http/trace.ts';
 import type { Caller } from './mcp/door.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
+import { createChallenges } from './oauth/challenges.ts';
+import type { ResourceMetadata } from './oauth/resource-metadata.ts';
 import type { createPages } from './pages/pages.ts';
 import { createFileContent } from './rest/file-content.ts';
 import { createOpenApi } from './rest/openapi.ts';
@@ -27,8 +30,12 @@ import { createSeedAliases } from './rest/seed-aliases.ts';
 type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] & { door?: Door } };
 
 const OPERATOR_CREDENTIAL_NEEDED =
-  'A credential is needed: Authorization: Bearer with a key of scope operator.';
+  'A credential is needed: Authorization: Bearer with a token for this address or a key of scope operator.';
 const USER_KEY_NEEDED = 'A credential is needed: Authorization: Bearer with a user key (oag_...).';
+
+/** Metadata of clients' sign-in. */
+const PUBLIC_DOCUMENTS = '/.well-known/';
+const TOKEN_IN_ADDRESS = /[?&]access_token=/i;
 
 /** Headers by which a proxy shows itself: the peer behind one may be anybody. */
 const FORWARDING_HEADERS = [
@@ -51,6 +58,7 @@ export function createHttpApp(deps: {
   readonly files: Files;
   readonly rate: CallRate;
   readonly operatorPath: string;
+  readonly resourceMetadata: ResourceMetadata;
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
   readonly maxBodyBytes: number;
@@ -60,6 +68,7 @@ export function createHttpApp(deps: {
   readonly readiness: () => Promise<{ readonly agentsInErrorCount: number } | undefined>;
 }): Hono<Env> {
   const { logger, hostCheck, authenticator, metrics, operations, operatorEndpoint, agentEndpoint } = deps;
+  const challenges = createChallenges(deps.resourceMetadata);
   const app = new Hono<Env>();
 
   // Probes come first: they carry no credential and an address of the cluster's as Host (B-07).
@@ -79,7 +88,7 @@ export function createHttpApp(deps: {
     c.set('scope', { traceId, log, local });
     const checked = hostCheck.check({
       host: headers.get('host') ?? undefined,
-      origin: headers.get('origin') ?? undefined,
+      origin: isPublicDocument(c.req) ? undefined : (headers.get('origin') ?? undefined),
     });
     if (checked.ok) return next();
     const { header, value, setting } = checked.refusal;
@@ -115,19 +124,39 @@ export function createHttpApp(deps: {
     );
   };
 
+  // A page may read them from anywhere, as its client has to before it can ask for a token; they hold nothing of anybody's.
+  app.use(`${PUBLIC_DOCUMENTS}*`, cors({ origin: '*', allowMethods: ['GET'], maxAge: 3600 }));
+  app.route('/', deps.resourceMetadata.routes);
+
   app.all(deps.operatorPath, async c => {
     c.set('door', 'operator');
     const scope = c.get('scope');
-    const outcome = await authenticator.operatorDoor(authRequestOf(c.req.raw, scope));
-    if (outcome.ok)
-      return operatorEndpoint.serve(c.req.raw, { principal: withMark(outcome.value, c.req.raw), ...scope });
-    noteRefusal('operator', scope, outcome.refusal);
-    return jsonRpcErrorResponse(
-      null,
-      { code: 401, message: OPERATOR_CREDENTIAL_NEEDED, data: { code: 'unauthorized' } },
-      401,
-      { 'WWW-Authenticate': 'Bearer' },
-    );
+    const request = c.req.raw;
+    const host = request.headers.get('host') ?? undefined;
+    const outcome = await authenticator.operatorDoor(authRequestOf(request, scope));
+    if (!outcome.ok) {
+      noteRefusal('operator', scope, outcome.refusal);
+      const wasPresented = outcome.refusal.reason !== 'no-credential';
+      return jsonRpcErrorResponse(
+        null,
+        { code: 401, message: OPERATOR_CREDENTIAL_NEEDED, data: { code: 'unauthorized' } },
+        401,
+        { 'WWW-Authenticate': challenges.operatorDoor(host, wasPresented) },
+      );
+    }
+    const principal = withMark(outcome.value, request);
+    const response = await operatorEndpoint.serve(request, { principal, ...scope });
+    // The one refusal of this door with that status: the client may only read.
+    if (response.status === 403) {
+      const { id: userId, via, credential } = principal;
+      deps.noteRefusal({
+        door: 'operator',
+        reason: 'insufficient-scope',
+        subject: { userId, via, credential },
+      });
+      response.headers.set('WWW-Authenticate', challenges.needsMore(host));
+    }
+    return response;
   });
 
   app.route('/', deps.pages);
@@ -169,7 +198,7 @@ export function createHttpApp(deps: {
     );
     if (!outcome.ok) {
       noteRefusal('agent', scope, outcome.refusal);
-      return agentUnauthorized();
+      return agentUnauthorized(challenges.agentDoor(agentId, c.req.header('host')));
     }
     const { agent } = outcome.value;
     const principal = withMark(outcome.value.principal, c.req.raw);
@@ -191,10 +220,16 @@ function withMark(principal: Principal, { headers }: Request): Principal {
   return headers.has(CALLED_BY_HEADER) ? { ...principal, byAgent: true } : principal;
 }
 
+/** What is there for everybody to read, whichever page asks. */
+function isPublicDocument({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return path.startsWith(PUBLIC_DOCUMENTS) && (method === 'GET' || method === 'OPTIONS');
+}
+
 function authRequestOf(request: Request, scope: RequestScope): AuthRequest {
   return {
     authorization: request.headers.get('authorization') ?? undefined,
     agentApiKey: request.headers.get('x-agent-api-key') ?? undefined,
+    inAddress: TOKEN_IN_ADDRESS.test(request.url),
     local: scope.local,
   };
 }

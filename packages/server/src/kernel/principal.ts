@@ -13,6 +13,8 @@ export interface Principal {
   readonly credential: string;
   /** An agent makes this call, with a credential that it was given. */
   readonly byAgent?: boolean | undefined;
+  /** The person has allowed the client to read, and no more. */
+  readonly readsOnly?: boolean | undefined;
   /** Which agents the credential opens. */
   readonly agents: /** Those this person owns. */
     | { readonly kind: 'own' }

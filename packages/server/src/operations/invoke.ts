@@ -9,11 +9,16 @@ import type { Principal } from '../kernel/principal.ts';
 import type { OperationCall, OperationHandler, OperationHandlers } from './bind.ts';
 import type { ChangeNotes } from './note-changes.ts';
 
+/** Both are named, as a client asks for exactly what it is told and would lose the other one (attack 16). */
+export const SCOPES_TO_DO_MORE = 'operator operator:read';
+
 export interface Operations {
   /** The definition of that name, or `undefined`. */
   find(name: string): Operation | undefined;
   /** May this principal call it at all? Lists show exactly what this allows (attacks 24). */
   admits(definition: Operation, principal: Principal): boolean;
+  /** Has the person allowed the client to do this? Throws a `PlatformError` that names the scopes. Lists show what the person may do. */
+  requireScope(definition: Operation, principal: Principal): void;
   /**
    * Runs an operation: role, arguments, function. Always rejects with a `PlatformError`; anything else the function threw
    * becomes `internal` with the cause kept for the log (E-24).
@@ -52,6 +57,7 @@ export function createOperations(
   return {
     find: name => byName.get(name),
     admits,
+    requireScope,
     async invoke(definition, args, call) {
       try {
         const input = admittedArguments(definition, args, call);
@@ -73,6 +79,7 @@ function admittedArguments(
   args: Record<string, unknown>,
   { principal, door }: OperationCall,
 ): Record<string, unknown> {
+  requireScope(definition, principal);
   requireTier(definition.name, definition.tier, principal);
   const input = parseArguments(definition, args, door);
   const { tierWithout } = definition;
@@ -80,6 +87,13 @@ function admittedArguments(
     requireTier(`${definition.name} without ${tierWithout.argument}`, tierWithout.tier, principal);
   }
   return input;
+}
+
+function requireScope({ name, annotations }: Operation, { readsOnly }: Principal): void {
+  if (!readsOnly || annotations.readOnlyHint) return;
+  throw new PlatformError('forbidden', `${name} takes the scope operator; this client may only read.`, {
+    details: { error: 'insufficient_scope', scope: SCOPES_TO_DO_MORE },
+  });
 }
 
 function requireTier(what: string, tier: Tier, { roles }: Principal): void {

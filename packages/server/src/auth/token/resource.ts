@@ -11,6 +11,8 @@ export type ResourceName =
 export interface Resources {
   /** What canonical identifiers begin with, without a slash at the end. Throws a `Fault` before the listener is open. */
   base(): string;
+  /** What follows the base in an address. */
+  pathOf(name: ResourceName): string;
   /** The canonical address, the audience of tokens: `<base>/mcp`, `<base>/<agentId>/mcp` or `<base>`. */
   addressOf(name: ResourceName): string;
   /**
@@ -61,6 +63,7 @@ export function createResources(options: {
 
   return {
     base,
+    pathOf: name => pathOf(name, operatorPath),
     addressOf: name => base() + pathOf(name, operatorPath),
 
     nameOf(text) {

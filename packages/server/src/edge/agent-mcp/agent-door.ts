@@ -159,12 +159,12 @@ export function createAgentDoor(deps: {
  * One answer for every credential that does not open this agent, and for every agent that is not there to be opened:
  * nobody learns which (decisions.md 3, B-11, B-75, B-77).
  */
-export function agentUnauthorized(): Response {
+export function agentUnauthorized(challenge: string): Response {
   return jsonRpcErrorResponse(
     null,
     { code: 401, message: 'A credential that opens this agent is needed.', data: { code: 'unauthorized' } },
     401,
-    { 'WWW-Authenticate': 'Bearer realm="MCP"' },
+    { 'WWW-Authenticate': challenge },
   );
 }
 

@@ -46,6 +46,8 @@ export function createOperatorDoor(deps: {
       const definition = operations.find(tool);
       // A tool that is not on the list is not callable, even where an operation of that name exists (E-74).
       if (!definition?.tool) throw new PlatformError('invalid', `Unknown tool: ${tool}`);
+      // Before the first byte, with its status: a client asks its person for more when it is told so (step-up).
+      operations.requireScope(definition, caller.principal);
       return {
         streams: definition.runsTurn,
         async run({ signal, progress }) {

@@ -136,6 +136,9 @@ export function restError(thrown: unknown, scope: RequestScope): Response {
       status: httpStatus,
       headers: {
         ...(httpStatus === 401 && { 'WWW-Authenticate': 'Bearer' }),
+        ...(error.details?.error === 'insufficient_scope' && {
+          'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${error.details.scope}"`,
+        }),
         ...(error.kind === 'rate_limited' &&
           retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
       },

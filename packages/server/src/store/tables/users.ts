@@ -1,5 +1,6 @@
 import { parseRole, type Role } from '@patchbay/contract/roles';
 import { publish } from '../events.ts';
+import { prepareQuery } from '../prepared-query.ts';
 import type { Db } from '../store.ts';
 
 export interface User {
@@ -23,6 +24,23 @@ export async function lockUser(db: Db, id: string): Promise<void> {
     .where('id', '=', id)
     .execute();
 }
+
+/** The person as doors need them, with the roles they have now. A door asks this once a request. */
+export async function findPerson(
+  db: Db,
+  id: string,
+): Promise<(User & { readonly disabled: boolean }) | undefined> {
+  const [row] = await selectPerson(db, { id });
+  return row && { id: row.id, name: row.name, roles: decodeRoles(row.roles), disabled: row.disabled === 1 };
+}
+
+const selectPerson = prepareQuery((db, { id }: { id: string }) =>
+  db
+    .selectFrom('users')
+    .leftJoin('accounts', 'accounts.user_id', 'users.id')
+    .select(['users.id', 'users.name', 'users.roles', 'accounts.disabled'])
+    .where('users.id', '=', id),
+);
 
 /** False when there is no such person. */
 export async function updateUserRoles(db: Db, id: string, roles: readonly Role[]): Promise<boolean> {
