@@ -25,6 +25,18 @@ export async function findAccountByLogin(db: Db, login: string): Promise<Account
   return row && toAccount(row);
 }
 
+/** Who an OpenID provider knows by this name of its own. */
+export async function findAccountBySubject(
+  db: Db,
+  known: { readonly issuer: string; readonly subject: string },
+): Promise<Account | undefined> {
+  const row = await selectAccounts(db)
+    .where('accounts.issuer', '=', known.issuer)
+    .where('accounts.subject', '=', known.subject)
+    .executeTakeFirst();
+  return row && toAccount(row);
+}
+
 /** In the order of their ids, those after `after`. */
 export async function listAccounts(
   db: Db,
@@ -41,22 +53,27 @@ export async function listAccounts(
   return rows.map(row => ({ ...toAccount(row), createdAt: row.created_at }));
 }
 
-/** False, and nothing is stored, when the login is taken or the person has a row already. */
+/** False, and nothing is stored, when login or subject is taken or the person has a row already. */
 export async function insertAccount(
   db: Db,
-  account: { readonly userId: string; readonly login: string; readonly password?: string | undefined },
+  account: {
+    readonly userId: string;
+    readonly login?: string | undefined;
+    readonly password?: string | undefined;
+    readonly known?: { readonly issuer: string; readonly subject: string } | undefined;
+  },
 ): Promise<boolean> {
   const row = await db
     .insertInto('accounts')
     .values({
       user_id: account.userId,
-      login: account.login,
+      login: account.login ?? null,
       password: account.password ?? null,
       failed_sign_ins: 0,
       locked_until: null,
       disabled: 0,
-      issuer: null,
-      subject: null,
+      issuer: account.known?.issuer ?? null,
+      subject: account.known?.subject ?? null,
     })
     .onConflict(conflict => conflict.doNothing())
     .returning('user_id')
