@@ -46,6 +46,7 @@ import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
+import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
 import { createResources } from './auth/token/resource.ts';
 import { loadSigningKeys } from './auth/token/signing-keys.ts';
@@ -70,6 +71,7 @@ import { createAskedCalls } from './edge/agent-mcp/asked-calls.ts';
 import { createCallRate } from './edge/agent-mcp/call-rate.ts';
 import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
+import { createOpenCredentials } from './edge/http/open-credentials.ts';
 import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createResourceMetadata } from './edge/oauth/resource-metadata.ts';
@@ -398,6 +400,13 @@ export async function createPlatform(
     createChangeNotes({ audit, clock, logger: part('operations') }),
   );
 
+  const openCredentials = createOpenCredentials({
+    stillAllowed: createStillAllowed({ store }),
+    newsAgeMs: store.newsAgeMs,
+    ...{ clock, noteRefusal: refusals.note, logger: part('doors') },
+  });
+  undo.defer(() => openCredentials.close());
+  store.subscribe(event => openCredentials.hear(event));
   const cancellations = new Cancellations(calls =>
     announce(calls.map(call => ({ kind: 'call-cancelled', call }))),
   );
@@ -485,6 +494,7 @@ export async function createPlatform(
     logger: part('doors'),
     metrics,
     noteRefusal: refusals.note,
+    openCredentials,
     operations,
     files,
     rate,

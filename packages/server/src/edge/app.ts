@@ -14,6 +14,7 @@ import type { Door, Metrics } from '../records/metrics.ts';
 import { type AgentCaller, agentUnauthorized } from './agent-mcp/agent-door.ts';
 import type { CallRate } from './agent-mcp/call-rate.ts';
 import type { HostCheck } from './http/host-check.ts';
+import type { OpenCredentials } from './http/open-credentials.ts';
 import type { RequestScope, ScopedEnv } from './http/request-scope.ts';
 import { traceIdOf } from './http/trace.ts';
 import type { Caller } from './mcp/door.ts';
@@ -54,6 +55,7 @@ export function createHttpApp(deps: {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   readonly noteRefusal: NoteRefusal;
+  readonly openCredentials: OpenCredentials;
   readonly operations: Operations;
   readonly files: Files;
   readonly rate: CallRate;
@@ -85,7 +87,7 @@ export function createHttpApp(deps: {
     const address = c.env.incoming?.socket.remoteAddress;
     const local =
       isLoopback(address) && !headers.has('origin') && !FORWARDING_HEADERS.some(name => headers.has(name));
-    c.set('scope', { traceId, log, local });
+    c.set('scope', { traceId, log, local, since: deps.openCredentials.moment() });
     const checked = hostCheck.check({
       host: headers.get('host') ?? undefined,
       origin: isPublicDocument(c.req) ? undefined : (headers.get('origin') ?? undefined),
@@ -145,7 +147,8 @@ export function createHttpApp(deps: {
       );
     }
     const principal = withMark(outcome.value, request);
-    const response = await operatorEndpoint.serve(request, { principal, ...scope });
+    const open = deps.openCredentials.of({ door: 'operator', principal }, scope.since);
+    const response = await operatorEndpoint.serve(request, { principal, open, ...scope });
     // The one refusal of this door with that status: the client may only read.
     if (response.status === 403) {
       const { id: userId, via, credential } = principal;
@@ -176,6 +179,7 @@ export function createHttpApp(deps: {
       maxBodyBytes: deps.maxBodyBytes,
       rate: deps.rate,
       onRateLimited: metrics.rateLimited,
+      openCredentials: deps.openCredentials,
     }),
   );
   app.route('/api/v1', createFileContent({ files: deps.files, authenticate }));
@@ -204,7 +208,8 @@ export function createHttpApp(deps: {
     const principal = withMark(outcome.value.principal, c.req.raw);
     const card = { agentId: agent.id, name: agent.name, description: agent.description };
     const log = scope.log.child({ agentId: agent.id, userId: principal.id });
-    return agentEndpoint.serve(c.req.raw, { principal, card, ...scope, log });
+    const open = deps.openCredentials.of({ door: 'agent', principal, agentId: agent.id }, scope.since);
+    return agentEndpoint.serve(c.req.raw, { principal, open, card, ...scope, log });
   });
 
   app.notFound(c => {

@@ -6,6 +6,8 @@ export interface RequestScope {
   readonly log: Logger;
   /** A loopback peer without `Origin` and without forwarding headers. */
   readonly local: boolean;
+  /** See `OpenCredentials.moment`. */
+  readonly since: number;
 }
 
 /** What Hono carries from the first middleware to the routes. */

@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { Logger } from '../../kernel/logger.ts';
 import type { Principal } from '../../kernel/principal.ts';
+import type { OpenCall } from '../http/open-credentials.ts';
 
 /** The revisions with a handshake, or the one without (mcp.md 1.1). */
 export type Era = 'older' | 'stateless';
@@ -18,6 +19,8 @@ export interface Caller {
   readonly log: Logger;
   /** Quoted in `internal` errors, so that the log line can be found. */
   readonly traceId: string;
+  /** Its calls are run as long as the caller would still be let in. */
+  readonly open: OpenCall;
 }
 
 /** What a tool call may use while it runs. */

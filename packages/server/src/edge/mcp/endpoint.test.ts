@@ -69,7 +69,7 @@ function setUp(
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...(signal && { signal }),
       }),
-      { principal: { ...principal, credential }, log, traceId: 'trace' },
+      { principal: { ...principal, credential }, log, traceId: 'trace', open },
     );
   return { serve, warnings, abandoned, prepared, endpoint, log };
 }
@@ -99,6 +99,9 @@ const modernHeaders = (method: string, name?: string) => ({
   'mcp-method': method,
   ...(name && { 'mcp-name': name }),
 });
+
+/** Of a caller whose credential stays as it is. */
+const open: Caller['open'] = { run: (signal, run) => run(signal) };
 
 /** The JSON-RPC messages of an event stream. */
 async function events(response: Response): Promise<Record<string, unknown>[]> {
@@ -519,6 +522,7 @@ describe('bodies and methods no era takes', () => {
         principal,
         log,
         traceId: 'trace',
+        open,
       });
       expect(response.status).toBe(405);
       expect(response.headers.get('allow')).toBe('POST');

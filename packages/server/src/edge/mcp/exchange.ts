@@ -73,11 +73,9 @@ export async function runCall<C extends Caller>(exchange: Exchange<C>, ctx: Serv
   }
   exchange.started = true;
   try {
-    return await prepared.run({
-      signal: cancellation?.signal ?? ctx.mcpReq.signal,
-      progress: progressSender(exchange, ctx),
-      asking: exchange.asking,
-    });
+    return await exchange.caller.open.run(cancellation?.signal ?? ctx.mcpReq.signal, signal =>
+      prepared.run({ signal, progress: progressSender(exchange, ctx), asking: exchange.asking }),
+    );
   } catch (thrown) {
     const { error, status } = answerFailure(thrown, exchange.caller);
     exchange.lateStatus = status;

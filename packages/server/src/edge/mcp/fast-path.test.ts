@@ -14,6 +14,7 @@ const caller: Caller = {
   principal: { id: 'u', roles: new Set(), via: 'user-key', credential: 'k', agents: { kind: 'own' } },
   log,
   traceId: 'trace',
+  open: { run: (signal, call) => call(signal) },
 };
 
 const question: Question = {

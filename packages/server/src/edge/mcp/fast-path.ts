@@ -112,12 +112,14 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
     const streaming = delivery.mayStream && prepared.streams && acceptsStream(request.headers);
     if (streaming) return streamCall(delivery, regular, prepared);
     try {
-      const result = await prepared.run({
-        signal: cancellation?.signal ?? request.signal,
-        progress: () => {},
-        // Without a stream there is no way to ask in the older eras.
-        asking: () => (era === 'stateless' ? asksByResult(message) : undefined),
-      });
+      const result = await caller.open.run(cancellation?.signal ?? request.signal, signal =>
+        prepared.run({
+          signal,
+          progress: () => {},
+          // Without a stream there is no way to ask in the older eras.
+          asking: () => (era === 'stateless' ? asksByResult(message) : undefined),
+        }),
+      );
       return jsonResponse(callResultJson(delivery, id, result), 200);
     } catch (thrown) {
       const { error, status } = answerFailure(thrown, caller);
@@ -149,15 +151,17 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
         };
       };
       try {
-        const result = await prepared.run({
-          signal: cancellation?.signal ?? broken.signal,
-          progress: text => {
-            if (token === undefined) return;
-            progress += 1;
-            send(progressJson(token, progress, text));
-          },
-          asking,
-        });
+        const result = await caller.open.run(cancellation?.signal ?? broken.signal, signal =>
+          prepared.run({
+            signal,
+            progress: text => {
+              if (token === undefined) return;
+              progress += 1;
+              send(progressJson(token, progress, text));
+            },
+            asking,
+          }),
+        );
         send(callResultJson(delivery, id, result));
       } catch (thrown) {
         send(errorJson(id, answerFailure(thrown, caller).error));

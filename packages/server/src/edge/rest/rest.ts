@@ -9,9 +9,10 @@ import { type CallStream, plainCall } from '../../operations/bind.ts';
 import type { Operations } from '../../operations/invoke.ts';
 import type { CallRate } from '../agent-mcp/call-rate.ts';
 import { readJsonBody } from '../http/body.ts';
+import type { OpenCredentials } from '../http/open-credentials.ts';
 import type { RequestScope, ScopedEnv } from '../http/request-scope.ts';
 
-import { createFrameStream } from './event-stream.ts';
+import { createFrameStream, type FrameStream } from './event-stream.ts';
 
 /** Who is asking, as the route's surface wants it; rejects with `unauthenticated`. */
 export type Authenticate = (
@@ -31,6 +32,7 @@ export function createRest(deps: {
   /** Calls of an agent count the same here and at its door (B-73). */
   readonly rate: CallRate;
   readonly onRateLimited: (agentId: string) => void;
+  readonly openCredentials: OpenCredentials;
 }): Hono<ScopedEnv> {
   const { operations, authenticate } = deps;
   const app = new Hono<ScopedEnv>();
@@ -50,13 +52,18 @@ export function createRest(deps: {
         : readQuery(new URL(c.req.url));
       const args = withPath(given, inPath);
       const call = plainCall(principal);
+      const open = deps.openCredentials.of({ door: 'rest', principal }, scope.since);
       if (stream && acceptsEvents(request)) {
         const goingOn = afterLastEvent(definition, request, args);
         return answerFrames(stream, scope, frames =>
-          operations.invoke(definition, goingOn, { ...call, ...frames }),
+          open.run(frames.broken, signal =>
+            operations.invoke(definition, goingOn, { ...call, stream: heardUntil(signal, frames), signal }),
+          ),
         );
       }
-      const output = await operations.invoke(definition, args, call);
+      const output = await open.run(call.signal, signal =>
+        operations.invoke(definition, args, { ...call, signal }),
+      );
       return successStatus === 204 ? c.body(null, 204) : c.json(output, successStatus);
     });
   }
@@ -86,17 +93,28 @@ type Stream = NonNullable<Operation['rest']['stream']>;
 async function answerFrames(
   { last }: Stream,
   scope: RequestScope,
-  invoke: (frames: { stream: CallStream; signal: AbortSignal }) => Promise<unknown>,
+  invoke: (frames: FrameStream) => Promise<unknown>,
 ): Promise<Response> {
   const frames = createFrameStream();
-  const running = invoke({ stream: frames, signal: frames.broken }).catch(async thrown => {
+  const running = invoke(frames).catch(thrown => {
     if (!frames.isOpen) throw thrown;
-    await frames.send({ type: 'error', error: errorBody(thrown, scope) });
-    await frames.send(last);
+    // The last words wait for nobody who reads slowly: what is written is read before the end.
+    void frames.send({ type: 'error', error: errorBody(thrown, scope) });
+    void frames.send(last);
   });
   await Promise.race([frames.opened, running]);
   void running.finally(() => frames.close());
   return frames.response;
+}
+
+/** Once the call is over for its caller, nothing of it is heard any more, also no end of its own. */
+function heardUntil(signal: AbortSignal, frames: CallStream): CallStream {
+  return {
+    open: () => frames.open(),
+    send: async (frame, event) => {
+      if (!signal.aborted) await frames.send(frame, event);
+    },
+  };
 }
 
 /** A reader that comes back by itself, as browsers do, says what it has heard last; the address still says where it began. */

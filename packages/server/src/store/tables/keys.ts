@@ -44,6 +44,12 @@ export async function insertKey(db: Db, key: KeyRecord): Promise<void> {
     .execute();
 }
 
+/** Revoked and expired ones, too. */
+export async function findKey(db: Db, id: string): Promise<KeyRecord | undefined> {
+  const row = await db.selectFrom('keys').select(KEY_COLUMNS).where('id', '=', id).executeTakeFirst();
+  return row && toRecord(row);
+}
+
 /** The key and its owner's roles in one query: a door asks this once a request. */
 export async function findKeyByHash(
   db: Db,
