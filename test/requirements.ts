@@ -1113,7 +1113,12 @@ export const HELD: readonly RequirementId[] = [
   'E-85',
   'E-86',
   'E-87',
+  'E-88',
+  'E-89',
+  'E-90',
+  'E-91',
   'E-92',
+  'E-93',
   'E-94',
   'E-95',
   'E-96',
@@ -1132,6 +1137,7 @@ export const HELD: readonly RequirementId[] = [
   'EX-11',
   'EX-12',
   'EX-13',
+  'EX-14',
   'EX-15',
 ];
 

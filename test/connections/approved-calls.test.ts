@@ -61,6 +61,7 @@ async function rigWith({ annotations = {}, options = {} }: { annotations?: objec
     clock,
     mark,
     sent: () => server.executions(mark),
+    definition: () => definition,
     /** From now on the server is registered so. */
     redefine: (more: object) => {
       stored = more;
@@ -301,6 +302,26 @@ describe('An approved call', () => {
     rig.server.forgetSessions();
     expect(await rig.call({ turn, approval: rig.approval })).toMatchObject(refused);
     expect(rig.sent()).toBe(0);
+  });
+
+  it('asks nobody about a call as the caller, who is not there any more when it is decided (E-90)', async () => {
+    const rig = await rigWith();
+    const server = {
+      ...rig.definition(),
+      ref: { scope: MCPCALLS_SCOPE, name: 'document' },
+      gated: 'none',
+      auth: { kind: 'caller', scheme: 'Bearer' },
+    } as const;
+    const callFor = {
+      ...{ agentId: 'a', conversationId: 'c', userId: 'ann' },
+      callerToken: async () => 'token of ann',
+    };
+    expect(await rig.call({ server, callFor, judge: judging('ask') })).toMatchObject({
+      code: 'DENIED',
+      message: expect.stringContaining('called as whoever talks to the agent'),
+    });
+    expect(rig.sent()).toBe(0);
+    expect(await rig.call({ server, callFor, judge: judging('allow') })).toMatchObject({ kind: 'answered' });
   });
 
   it('lets no rule call what a person must approve, and says what would (EX-12)', async () => {

@@ -63,7 +63,14 @@ async function rigOn(engine: EngineName) {
         destination: { write: line => rig.log.push(line) },
       });
       const references = createReferences({
-        ...{ vault, logger, environment: new Map(), mayRead: () => false, grantEnforcement: 'enforce' },
+        ...{
+          vault,
+          logger,
+          environment: new Map(),
+          mayRead: () => false,
+          callerIdentity: true,
+          grantEnforcement: 'enforce',
+        },
         variables: { values: async () => new Map([['host', 'a.example']]) },
       });
       const fetch = createSafeFetch({

@@ -25,7 +25,7 @@ describe('a document about an MCP server', () => {
     ['with a registered server without a name', 'mcpServerUrl', { mcpServerUrl: 'patchbay:servers/' }],
     ['with a transport nobody has', 'transport', { transport: 'stdio' }],
     ['with the transport that is given up', 'transport', { transport: 'sse' }],
-    ['with the identity of the caller', 'apiKey', { apiKey: '${caller:token}' }],
+    ['with more than the identity of the caller', 'apiKey', { apiKey: '${caller:token}, ${vault:key}' }],
     ['with the id of the caller', 'apiKey', { apiKey: 'Bearer ${caller:userId}' }],
     ['with a reference that is misspelled', 'apiKey', { apiKey: '{vault:key}' }],
     [

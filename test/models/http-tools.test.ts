@@ -236,6 +236,18 @@ describe('HTTP calls that a model makes', () => {
     };
     beforeEach(() => rig.client.call('put_secret', { name: 'shop-key', value: 'open-sesame' }));
 
+    it('and would be sent as whoever talks to the agent, who is not there any more then, nobody is asked (E-90)', async () => {
+      const asCaller = {
+        ...ORDER,
+        request: { ...ORDER.request, headers: { authorization: 'Bearer ${caller:token}' } },
+      };
+      const talk = await agent([asCaller], {}, { hitlConfig });
+      const asked = await talk.say(call('order', { what: 'tea' }), { text: 'No.' });
+      expect(asked.answer.agentResponse).toBe('No.');
+      expect(textsOf(asked).join()).toContain('it is sent as whoever talks to the agent');
+      expect(shop.lines()).toEqual([]);
+    });
+
     const waiting = async (talk: Talk) => {
       const asked = await talk.say(
         {

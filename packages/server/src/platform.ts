@@ -237,6 +237,7 @@ export async function createPlatform(
     variables,
     environment: options.environment,
     mayRead: name => mayReadVariable(name, config.references.environment),
+    callerIdentity: config.callerIdentity.enabled,
     grantEnforcement: config.vault.grantEnforcement,
     logger: part('references'),
   });
@@ -500,6 +501,7 @@ export async function createPlatform(
     rate,
     operatorEndpoint,
     agentEndpoint,
+    isOurs: config.callerIdentity.enabled ? address.isOurs : undefined,
     operatorPath: config.operatorDoor.path,
     resourceMetadata: createResourceMetadata({
       ...{ resources, issuer, operatorIssuer: issuer },

@@ -281,6 +281,12 @@ export const settingsSchema = z.object({
       description: 'Days an uploaded file is kept; 0 keeps it until its owner removes it.',
     }),
   }),
+  callerIdentity: z.object({
+    enabled: trueOrFalse().default(true).meta({
+      description:
+        'May agents call this platform as whoever talks to them (`${caller:token}`)? With `false` configuration that asks for it is refused.',
+    }),
+  }),
   mcp: z.object({
     hitlMutations: trueOrFalse().default(true).meta({
       description:

@@ -5,6 +5,7 @@ import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
+import { CallerToken } from '../kernel/caller-token.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { isAdmin, type Principal } from '../kernel/principal.ts';
@@ -59,6 +60,8 @@ export function createHttpApp(deps: {
   readonly operations: Operations;
   readonly files: Files;
   readonly rate: CallRate;
+  /** Is this address the platform's own? Callers' tokens go nowhere else; `undefined` where they go nowhere at all (E-94). */
+  readonly isOurs: ((url: URL) => boolean) | undefined;
   readonly operatorPath: string;
   readonly resourceMetadata: ResourceMetadata;
   readonly operatorEndpoint: McpEndpoint<Caller>;
@@ -118,7 +121,7 @@ export function createHttpApp(deps: {
     const outcome = await (surface === 'agents'
       ? authenticator.restBesideAgents(presented)
       : authenticator.rest(presented));
-    if (outcome.ok) return withMark(outcome.value, request);
+    if (outcome.ok) return withToken(withMark(outcome.value, request), request, deps.isOurs);
     noteRefusal('rest', scope, outcome.refusal);
     throw new PlatformError(
       'unauthenticated',
@@ -146,7 +149,7 @@ export function createHttpApp(deps: {
         { 'WWW-Authenticate': challenges.operatorDoor(host, wasPresented) },
       );
     }
-    const principal = withMark(outcome.value, request);
+    const principal = withToken(withMark(outcome.value, request), request, deps.isOurs);
     const open = deps.openCredentials.of({ door: 'operator', principal }, scope.since);
     const response = await operatorEndpoint.serve(request, { principal, open, ...scope });
     // The one refusal of this door with that status: the client may only read.
@@ -205,7 +208,7 @@ export function createHttpApp(deps: {
       return agentUnauthorized(challenges.agentDoor(agentId, c.req.header('host')));
     }
     const { agent } = outcome.value;
-    const principal = withMark(outcome.value.principal, c.req.raw);
+    const principal = withToken(withMark(outcome.value.principal, c.req.raw), c.req.raw, deps.isOurs);
     const card = { agentId: agent.id, name: agent.name, description: agent.description };
     const log = scope.log.child({ agentId: agent.id, userId: principal.id });
     const open = deps.openCredentials.of({ door: 'agent', principal, agentId: agent.id }, scope.since);
@@ -223,6 +226,17 @@ export function createHttpApp(deps: {
 /** What an agent calls over HTTP says so, which no credential does (attack 29). */
 function withMark(principal: Principal, { headers }: Request): Principal {
   return headers.has(CALLED_BY_HEADER) ? { ...principal, byAgent: true } : principal;
+}
+
+/** A person's own token or key goes on with what they ask for; that of an agent's key, or of the command line, is nobody's to lend (E-88). */
+function withToken(
+  principal: Principal,
+  { headers }: Request,
+  isOurs: ((url: URL) => boolean) | undefined,
+): Principal {
+  if (!isOurs || (principal.via !== 'user-key' && principal.via !== 'token')) return principal;
+  const token = /^Bearer +([^\s,]+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1];
+  return token === undefined ? principal : { ...principal, token: new CallerToken(token, isOurs) };
 }
 
 /** What is there for everybody to read, whichever page asks. */

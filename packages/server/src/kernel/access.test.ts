@@ -2,6 +2,7 @@ import type { Role } from '@patchbay/contract/roles';
 import { describe, expect, it } from 'vitest';
 import {
   agentScopeOf,
+  mayActAsCaller,
   mayChangeAgent,
   mayDecide,
   mayMakeKeyFor,
@@ -141,5 +142,16 @@ describe('access', () => {
     expect(scopeOf(ann)).toEqual({ kind: 'owned', ownerId: 'ann' });
     expect(scopeOf(admin)).toEqual({ kind: 'all' });
     expect(scopeOf(helloKey)).toEqual({ kind: 'owned', ownerId: 'key:1' });
+  });
+});
+
+describe('an agent that acts as whoever talks to it', () => {
+  it.each([
+    ['ann', [], true],
+    ['bob', ['patchbay-admin'], true],
+    ['bob', ['patchbay-editor', 'patchbay-approver'], false],
+    ['bob', [], false],
+  ] as const)('is of %s with the roles %j: %s', (id, roles, may) => {
+    expect(mayActAsCaller('ann', { id, roles })).toBe(may);
   });
 });

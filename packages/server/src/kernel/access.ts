@@ -1,3 +1,4 @@
+import type { Role } from '@patchbay/contract/roles';
 import { isAdmin, isApprover, type Principal } from './principal.ts';
 
 // Who may reach what. Every such decision is one of these functions, so that sharing changes this file only.
@@ -184,4 +185,15 @@ export function isSharedWith(principal: Principal, { sharedWith }: Pick<Shareabl
 
 function reaches(principal: Principal, access: Access, ownerId: string): boolean {
   return ownerId === principal.id || (access === 'own-or-admin' && isAdmin(principal));
+}
+
+/**
+ * Whose agents act as whoever talks to them (`${caller:token}`): one's own, and those of an admin, who may do everything already. Anybody
+ * else who writes an agent would get the rights of all who talk to it.
+ */
+export function mayActAsCaller(
+  userId: string,
+  owner: { readonly id: string; readonly roles: readonly Role[] },
+): boolean {
+  return owner.id === userId || owner.roles.includes('patchbay-admin');
 }

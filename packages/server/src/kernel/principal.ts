@@ -1,4 +1,5 @@
 import type { Role } from '@patchbay/contract/roles';
+import type { CallerToken } from './caller-token.ts';
 
 /**
  * Who is asking, as a value. Doors make it from a credential; nothing below looks at a header (architecture, idea 8).
@@ -15,6 +16,8 @@ export interface Principal {
   readonly byAgent?: boolean | undefined;
   /** The person has allowed the client to read, and no more. */
   readonly readsOnly?: boolean | undefined;
+  /** What they came in with, where a turn may use it in their name; of a key of an agent, a page or the command line there is none. */
+  readonly token?: CallerToken | undefined;
   /** Which agents the credential opens. */
   readonly agents: /** Those this person owns. */
     | { readonly kind: 'own' }

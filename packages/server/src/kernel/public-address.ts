@@ -4,6 +4,8 @@ import { Fault } from './errors.ts';
 export interface PublicAddress {
   /** Without a slash at the end. */
   base(): string;
+  /** Is it scheme, host and port of the setting, or of where the platform listens? Names that lead there by themselves are not. */
+  isOurs(url: URL): boolean;
   /** Told once the listener is open. */
   listensAt(url: string): void;
 }
@@ -16,6 +18,8 @@ export function createPublicAddress(publicUrl: string | undefined): PublicAddres
       if (base === undefined) throw new Fault('not_listening', 'No address yet: the listener is not open.');
       return base;
     },
+    isOurs: ({ origin }) =>
+      [publicUrl, local].some(own => own !== undefined && new URL(own).origin === origin),
     listensAt(url) {
       local = url;
     },

@@ -33,6 +33,7 @@ function setUp(grantEnforcement: 'enforce' | 'warn' | 'off' = 'enforce') {
       ['PATCHBAY_REF_TOKEN', 'shop token'],
     ]),
     mayRead: name => name.startsWith('PATCHBAY_REF_'),
+    callerIdentity: true,
     grantEnforcement,
     logger,
   });
@@ -81,7 +82,7 @@ describe('references', () => {
       'there is no secret of that name; store it with `npx patchbay secrets set nothing`.',
     ],
     ['${vars:nothing}', 'there is no variable of that name; set it with `npx patchbay vars set nothing`.'],
-    ['${caller:token}', 'nobody is known here'],
+    ['${caller:token}', 'nobody is there whose identity'],
   ])('that cannot be resolved fail and say why: %s', async (text, reason) => {
     await expect(setUp().resolve(text)).rejects.toMatchObject({
       kind: 'unavailable',

@@ -62,11 +62,13 @@ export function createReferences(deps: {
   /** Variables of the environment that configuration may read, as they are set. */
   readonly environment: ReadonlyMap<string, string>;
   readonly mayRead: (variable: string) => boolean;
+  /** May configuration ask for the identity of who talks to an agent (E-94)? */
+  readonly callerIdentity: boolean;
   /** What a secret that is not for the agent means for its deployment. At run time it is never resolved. */
   readonly grantEnforcement: 'enforce' | 'warn' | 'off';
   readonly logger: Logger;
 }): References {
-  const { vault, variables, environment, mayRead, grantEnforcement, logger } = deps;
+  const { vault, variables, environment, mayRead, callerIdentity, grantEnforcement, logger } = deps;
 
   async function resolveOne(reference: Reference, options: ResolveFor): Promise<Value> {
     switch (reference.kind) {
@@ -95,14 +97,19 @@ export function createReferences(deps: {
         if (text !== undefined) return { text, secret: reference.what === 'token' };
         throw unresolved(
           shown(reference),
-          'nobody is known here whose identity it could be; it is for calls to the caller’s own origin, in a turn that an authenticated request drives',
+          'nobody is there whose identity it could be; the token goes to this platform’s own address only, in a turn that a request of whoever talks to the agent drives, for an agent of theirs or of an admin',
         );
       }
     }
   }
 
   return {
-    compile: text => compileText(text, mayRead),
+    compile(text) {
+      const compiled = compileText(text, mayRead);
+      const caller = compiled.references.find(({ kind }) => kind === 'caller');
+      if (caller && !callerIdentity) throw noCallerIdentity(text);
+      return compiled;
+    },
 
     async resolve(compiled, options) {
       const rendered = options.rendered ?? compiled.text;
@@ -120,6 +127,7 @@ export function createReferences(deps: {
 
     async checkDeployment(agentId, bodies) {
       const used = referencesIn(bodies);
+      if (used.caller !== undefined && !callerIdentity) throw noCallerIdentity(used.caller);
       const grants = await vault.grants(used.secrets);
       const known = await variables.values();
       const warnings = [
@@ -160,24 +168,29 @@ interface Value {
   readonly secret: boolean;
 }
 
+const CALLER = /(?<!\$)\$\{caller:(?:token|userId)\}/;
 const NAMED = /(?<!\$)\$\{(vault|eddivault|vars):(?:default\/)?([a-zA-Z0-9._-]{1,128})\}/g;
 
 /** Names in all texts of the values, in the order they are found. */
 function referencesIn(values: readonly unknown[]): {
   readonly secrets: readonly string[];
   readonly variables: readonly string[];
+  /** The first to the caller. */
+  readonly caller: string | undefined;
 } {
   const secrets = new Set<string>();
   const variables = new Set<string>();
+  let caller: string | undefined;
   const left: unknown[] = [...values];
   // The list grows while it is walked.
   for (const value of left) {
     if (typeof value === 'object' && value !== null)
       for (const inner of Object.values(value)) left.push(inner);
     if (typeof value !== 'string') continue;
+    caller ??= CALLER.exec(value)?.[0];
     for (const [, kind, name] of value.matchAll(NAMED)) (kind === 'vars' ? variables : secrets).add(name!);
   }
-  return { secrets: [...secrets], variables: [...variables] };
+  return { secrets: [...secrets], variables: [...variables], caller };
 }
 
 function shown(reference: Reference & { readonly kind: 'vault' | 'vars' | 'caller' }): string {
@@ -190,6 +203,14 @@ function storeIt(secret: string): string {
 
 function setIt(variable: string): string {
   return `set it with \`npx patchbay vars set ${variable}\``;
+}
+
+function noCallerIdentity(text: string): PlatformError {
+  const said = CALLER.exec(text)?.[0] ?? text;
+  return new PlatformError(
+    'invalid',
+    `${said}: this platform gives the identity of who talks to an agent to nobody (callerIdentity.enabled is false); give the server a credential of its own, such as \${vault:name}.`,
+  );
 }
 
 function unresolved(what: string, why: string): PlatformError {

@@ -201,6 +201,11 @@ export interface StepTools {
   keepSecret(name: string, value: string): Promise<string>;
   /** Of the configuration: what data brings is never one. */
   readonly references: Pick<References, 'compile' | 'resolve'>;
+  /**
+   * The token of whoever drives the turn, for a request to this address in their name (E-88 to E-90). `undefined` where it does not go: to another
+   * platform, in a turn that no request of theirs drives, for an agent that may not act as them.
+   */
+  callerToken(url: URL): Promise<string | undefined>;
   /** Tools of MCP servers. */
   readonly mcp: McpTools;
   /** Which calls of tools the agent has a person asked about. */

@@ -1,5 +1,6 @@
 import type { Environment } from '@patchbay/contract/environments';
 import { type Access, mayUseAgent, mayUseConversation } from '../../kernel/access.ts';
+import type { CallerToken } from '../../kernel/caller-token.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { newConversationId } from '../../kernel/ids.ts';
@@ -79,6 +80,8 @@ export interface TurnClaim {
   readonly auditHead: string | undefined;
   /** Set for a turn that goes on: it was cut off, or has waited. */
   readonly resumed?: ResumedTurn;
+  /** Of the owner of the conversation, while it is their own request that drives the turn: one that is taken up has none (E-90). */
+  readonly callerToken?: CallerToken | undefined;
 }
 
 export interface ResumedTurn {
@@ -159,7 +162,11 @@ export async function admitTurn(
   if (target.kind === 'existing')
     await checkConversationFiles(db, target.conversation.id, request.attachments ?? []);
   const claimed = await claimTarget(db, deps, request, target);
-  if (claimed.ok) return { kind: 'claimed', turn: { ...claimed.value, lease, key } };
+  if (claimed.ok) {
+    const { principal } = request;
+    const callerToken = principal.id === claimed.value.userId ? principal.token : undefined;
+    return { kind: 'claimed', turn: { ...claimed.value, lease, key, callerToken } };
+  }
   if (key) await freeIdempotencyKey(db, key, lease);
   return { kind: 'refused', refusal: claimed.refusal };
 }

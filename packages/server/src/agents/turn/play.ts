@@ -14,6 +14,7 @@ import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import { applyRuleDecision, noteDecision } from './apply-decision.ts';
 import { bubblesIn } from './bubbles.ts';
+import { callerTokenOf } from './caller-token.ts';
 import {
   restoreMemory,
   type StepStart,
@@ -390,6 +391,7 @@ function toolsOf(
     model: deps.model,
     keepSecret: (name, value) => keepSecret(deps.vault, claim, name, value),
     references: deps.references,
+    callerToken: callerTokenOf(deps.store, claim),
     vars: {},
     approvals: createToolApprovals(undefined),
     fetch: deps.fetch,

@@ -28,6 +28,8 @@ export interface CallFor {
   readonly agentId: string | undefined;
   readonly conversationId: string | undefined;
   readonly userId: string;
+  /** See `StepTools.callerToken`; nobody's where it is left out. */
+  readonly callerToken?: ((url: URL) => Promise<string | undefined>) | undefined;
 }
 
 /** How often what may have arrived is sent again, where that is declared (A-69, C26). */
@@ -84,6 +86,8 @@ export interface CallInProgress {
   latest?: () => ListedTool | undefined;
   /** A digest of where the call goes, with which credentials. */
   identity?: () => string;
+  /** Of this call's requests only: who it is made as. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Set where the tool is our own and stands for resources of the server. */
   bridge?: BridgeTool;
   /** Set by `policy`. Throws where what is sent would not be what was decided about: the server may have come back with another tool. */

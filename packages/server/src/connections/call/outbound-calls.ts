@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
-import { inTurn } from '../../kernel/redact.ts';
+import { createScrubber, inTurn } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { DEFAULT_INSTANCE } from '../server/configured-instances.ts';
@@ -53,6 +53,11 @@ export interface OutboundCalls {
 
 type Listing = Pick<OutboundCall, 'server' | 'turn' | 'signal'>;
 
+interface Reached extends Reachable {
+  /** Of a server behind an address. */
+  readonly url: string | undefined;
+}
+
 export function createOutboundCalls(deps: {
   readonly pool: Pool;
   readonly references: Pick<References, 'compile' | 'resolve'>;
@@ -85,7 +90,7 @@ export function createOutboundCalls(deps: {
     return (await reached(server, callFor)).connection;
   }
 
-  async function reached(server: ServerDefinition, callFor: CallFor): Promise<Reachable> {
+  async function reached(server: ServerDefinition, callFor: CallFor): Promise<Reached> {
     const isLiteral = isInDocument(server.ref);
     const now = isLiteral ? server : registered(server.ref);
     if (!now) throw removed(server.ref);
@@ -111,6 +116,7 @@ export function createOutboundCalls(deps: {
     }
     return {
       ...{ connection, scrub: inTurn(scrub, connection.scrub), definition: now },
+      url: endpoint.kind === 'http' ? endpoint.url : undefined,
       identity: () => sha256OfJson([name, owner?.who ?? null, endpoint]),
     };
   }
@@ -189,7 +195,11 @@ export function createOutboundCalls(deps: {
         // An approval is of the server as it was then, and news of a change may still be under way to this node (attack 51).
         if (approval && !isInDocument(server.ref))
           await reconcile(server.ref.scope).catch(refusedAs('SERVER_UNAVAILABLE'));
-        return reached(server, callFor);
+        const found = await reached(server, callFor);
+        const token = await tokenFor(found, callFor);
+        if (!token) return found;
+        const { value, headers } = token;
+        return { ...found, headers, scrub: inTurn(found.scrub, createScrubber([value])) };
       },
       view: async (call, from) => viewOf(call.server, await listFor(call, from)),
       latest({ server }, from) {
@@ -241,6 +251,21 @@ export function createOutboundCalls(deps: {
     const { agentId, conversationId } = callFor;
     logger.warn('A call of an MCP tool has no answer', { ...record, reason, agentId, conversationId });
   }
+}
+
+/** What the call shows of its caller, where the server is called as them. Rejects where that cannot be: nothing is sent instead (E-90). */
+async function tokenFor(
+  { definition: { auth }, url }: Reached,
+  { callerToken }: CallFor,
+): Promise<{ readonly value: string; readonly headers: Readonly<Record<string, string>> } | undefined> {
+  if (auth.kind !== 'caller') return undefined;
+  const value = await callerToken?.(new URL(url!));
+  if (value !== undefined) return { value, headers: { authorization: `${auth.scheme} ${value}` } };
+  throw new SessionError(
+    'AUTHENTICATION_FAILED',
+    'no',
+    'it is called as whoever talks to the agent, and nobody is there whose identity it may get: that goes to this platform’s own address only, from their own request, for an agent of theirs or of an admin',
+  );
 }
 
 function notYet(): SessionError {

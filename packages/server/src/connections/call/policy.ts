@@ -55,6 +55,7 @@ function decide(state: CallInProgress, listed: ListedTool, now: number): Ended |
   if (call.driver === 'rule') return asks.length === 0 ? undefined : ruleRefused(call.tool, asks, gate);
   if (call.approval) return refusedApproval(state, listed, now);
   if (asks.length === 0) return undefined;
+  if (call.server.auth.kind === 'caller') return callerRefused(call.tool, asks);
   return {
     kind: 'needs-approval',
     binding: bindingOf(state, tool, gated),
@@ -74,6 +75,14 @@ function ruleRefused(tool: string, asks: readonly string[], gate: string | undef
   return refuse(
     'DENIED',
     `DENIED: a person must approve calls of "${tool}": ${asks.join('; ')}; a rule cannot wait for one. ${remedy}`,
+  );
+}
+
+/** What waits for a person goes on when nobody is there any more in whose name it would be made (E-90). */
+function callerRefused(tool: string, asks: readonly string[]): Ended {
+  return refuse(
+    'DENIED',
+    `DENIED: a person must approve calls of "${tool}": ${asks.join('; ')}; and this server is called as whoever talks to the agent, which a call that waits cannot be; do without it`,
   );
 }
 

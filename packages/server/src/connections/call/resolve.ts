@@ -15,6 +15,8 @@ export interface Reachable {
   readonly definition: ServerDefinition;
   /** A digest of where that is, and of what it is reached with. */
   readonly identity: () => string;
+  /** Headers of this call alone, with the identity of the caller (E-91, E-93). */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Finds what a definition stands for now. */
@@ -36,9 +38,9 @@ export function createResolveStep(resolver: Resolver): CallStep {
     name: 'resolve',
     async run(state) {
       const { call } = state;
-      const { connection, scrub, definition, identity } = await resolver.reach(call);
+      const { connection, scrub, definition, identity, headers } = await resolver.reach(call);
       const { gated } = definition;
-      Object.assign(state, { connection, scrub, identity });
+      Object.assign(state, { connection, scrub, identity, headers });
       const bridge = bridgeToolOf(call.server, call.tool);
       if (bridge) {
         const { tool } = bridge;

@@ -1,6 +1,6 @@
 import { BY_AGENT, CALLED_BY_META } from '@patchbay/contract/called-by';
 import type { Clock } from '../../kernel/clock.ts';
-import { SessionError } from '../session/failure.ts';
+import { SessionError, scrubbed } from '../session/failure.ts';
 import { type CallInProgress, type CallStep, waitBeforeNext } from './outbound-call.ts';
 import type { BridgeSend } from './resource-bridge.ts';
 
@@ -18,7 +18,7 @@ export function createSendStep({ clock }: SendParts): CallStep {
     async run(state) {
       for (;;) {
         try {
-          state.raw = await sendOnce(state, clock);
+          state.raw = await sendOnce(state, clock).catch(withoutSecrets(state));
           return undefined;
         } catch (error) {
           const wait = waitBeforeRetry(state, error);
@@ -37,6 +37,7 @@ function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<Call
   const request: BridgeSend = part =>
     state.connection!.request({
       ...part,
+      headers: state.headers,
       timeoutMs: Math.max(1, until - clock.now()),
       signal: call.signal,
       onProgress: call.onProgress,
@@ -48,6 +49,13 @@ function sendOnce(state: CallInProgress, clock: Clock): Promise<NonNullable<Call
     method: 'tools/call',
     params: { name: call.tool, arguments: state.arguments, ...meta },
   });
+}
+
+/** What the connection shows to everybody is out of its failures already. */
+function withoutSecrets({ headers, scrub }: CallInProgress): (thrown: unknown) => never {
+  return thrown => {
+    throw headers && scrub ? scrubbed(thrown, scrub) : thrown;
+  };
 }
 
 const MAY_HAVE_ARRIVED = new Set(['TIMEOUT', 'TRANSPORT_ERROR', 'SERVER_UNAVAILABLE']);

@@ -53,7 +53,9 @@ export type ServerAuth =
       readonly env: string | undefined;
     }
   /** As a client of its authorization server, the same for everybody; a token takes the place of a static `authorization` (A-179, A-182). */
-  | { readonly kind: 'clientCredentials'; readonly oauth: RegisteredClient };
+  | { readonly kind: 'clientCredentials'; readonly oauth: RegisteredClient }
+  /** Calls as whoever talks to the agent, with the token they came with behind the scheme; everything else as nobody (E-88, E-91). */
+  | { readonly kind: 'caller'; readonly scheme: string };
 
 /** A client that people have registered, with its secret. */
 export type RegisteredClient = OAuthOptions & { readonly clientId: string; readonly clientSecret: string };

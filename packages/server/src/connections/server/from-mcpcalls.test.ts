@@ -95,8 +95,30 @@ describe('the server of an mcpcalls document', () => {
     },
   );
 
-  it('refuses an apiKey that asks for the caller, by name, and quotes none', () => {
-    expect(() => read({ apiKey: '${caller:token}' })).toThrow('apiKey asks for the identity of the caller');
+  it.each([
+    ['${caller:token}', 'Bearer'],
+    ['  Bearer   ${caller:token} ', 'Bearer'],
+    ['Token ${caller:token}', 'Token'],
+  ])(
+    'is called as the caller with the apiKey %j, and shows everybody else nothing (E-81, E-88)',
+    (apiKey, scheme) => {
+      const { auth, transport } = read({ apiKey }).definition;
+      expect(auth).toEqual({ kind: 'caller', scheme });
+      expect(transport).toMatchObject({ headers: {} });
+    },
+  );
+
+  it.each([
+    '${caller:userId}',
+    'Bearer ${caller:userId}',
+    '${caller:token}x',
+    'a b ${caller:token}',
+    '${vault:a} ${caller:token}',
+  ])('refuses the apiKey %j, which is more or less than the token of the caller', apiKey => {
+    expect(() => read({ apiKey })).toThrow('apiKey asks for the identity of the caller');
+  });
+
+  it('quotes no apiKey when it refuses one', () => {
     const thrown = (() => {
       try {
         return read({ apiKey: 'canary1\ncanary1', transport: 'x' });

@@ -2,7 +2,7 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import type { ServerDefinition } from './definition.ts';
 import { frozen } from './frozen.ts';
-import { checkAddress, checkText, type TextChecks } from './transport-texts.ts';
+import { checkAddress, checkCaller, checkText, type TextChecks } from './transport-texts.ts';
 
 /** The members of an mcpcalls document that say which server it is about (platform.md 9.1). */
 export interface McpcallsServer {
@@ -30,8 +30,7 @@ export interface ReadMcpcalls {
 
 /**
  * The server an mcpcalls document means. `scope` says which document. Stored documents may ask for the older transport `sse`, with a
- * warning; one that is being saved may not. Throws a `PlatformError` of kind `invalid` that names the field: E-78, E-80, and what asks
- * for the identity of the caller.
+ * warning; one that is being saved may not. Throws a `PlatformError` of kind `invalid` that names the field: E-78, E-80, E-94.
  */
 export function definitionOfMcpcalls(
   document: McpcallsServer,
@@ -50,7 +49,9 @@ export function definitionOfMcpcalls(
   }
   checkAddress(document.mcpServerUrl, 'mcpServerUrl', texts, say);
   const apiKey = document.apiKey?.trim() ?? '';
-  checkText(apiKey, 'apiKey', 'hidden', texts, say);
+  const callerScheme = CALLER.exec(apiKey);
+  if (callerScheme) checkCaller(apiKey, 'apiKey', texts, say);
+  else checkText(apiKey, 'apiKey', 'hidden', texts, say);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(apiKey)) say('apiKey', 'must not hold control characters');
   if (problems.length > 0) {
@@ -62,11 +63,11 @@ export function definitionOfMcpcalls(
     transport: {
       kind: 'http',
       url: document.mcpServerUrl,
-      headers: apiKey === '' ? {} : { authorization: withScheme(apiKey) },
+      headers: apiKey === '' || callerScheme ? {} : { authorization: withScheme(apiKey) },
       hostFrom: 'operator',
       insecureTls: false,
     },
-    auth: { kind: 'none' },
+    auth: callerScheme ? { kind: 'caller', scheme: callerScheme[1] ?? 'Bearer' } : { kind: 'none' },
     connectTimeoutMs: timeoutMs,
     callTimeoutMs: timeoutMs,
     only: toolsWhitelist.length === 0 ? undefined : [...toolsWhitelist],
@@ -88,6 +89,9 @@ export function definitionOfMcpcalls(
     : [];
   return { definition, warnings };
 }
+
+/** The token of the caller, and nothing else, behind a scheme or not (E-88). */
+const CALLER = /^(?:([A-Za-z][A-Za-z0-9-]{0,30}) +)?\$\{caller:token\}$/;
 
 /** A scheme that is written stays (platform.md 9.1). */
 function withScheme(apiKey: string): string {

@@ -25,12 +25,17 @@ export function checkText(
   if (references.some(({ kind: of }) => of === 'caller')) {
     say(
       option,
-      'asks for the identity of the caller, which a server does not get here; give the server a credential of its own, such as ${vault:name}',
+      'asks for the identity of the caller, which only the apiKey of an mcpcalls document may, as ${caller:token} alone; give the server a credential of its own, such as ${vault:name}',
     );
   }
   if (kind === 'seen' && references.some(isSecret)) {
     say(option, 'holds a secret, which every program of the machine can read there; put it into `env`');
   }
+}
+
+/** Looks at a text that is the token of the caller: it may be that none is given to anybody. */
+export function checkCaller(text: string, option: string, texts: TextChecks, say: Say): void {
+  referencesIn(text, option, texts, say);
 }
 
 /** Variables of the environment hold secrets where their names say so. */

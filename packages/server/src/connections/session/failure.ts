@@ -47,6 +47,18 @@ function shownText(text: string): string {
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)}...` : line;
 }
 
+/** Of an error, one behind the other. */
+const MAX_CAUSES = 8;
+
+/** The same error, with the secrets out of its message and those of its causes. */
+export function scrubbed(thrown: unknown, scrub: (text: string) => string): unknown {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth++) {
+    error.message = scrub(error.message);
+    error = error.cause;
+  }
+  return thrown;
+}
+
 /** The failure behind anything a transport throws; what is no failure of the connection is thrown on. */
 export function sessionError(thrown: unknown): SessionError {
   if (thrown instanceof SessionError) return thrown;

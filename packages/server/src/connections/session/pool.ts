@@ -11,6 +11,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { fillingInDefaults } from './elicitation-defaults.ts';
 import type { Endpoint, StdioEndpoint } from './endpoint.ts';
 import { createEraMemory } from './era-memory.ts';
+import { scrubbed } from './failure.ts';
 import { createOpener } from './open-endpoint.ts';
 import type { Session } from './session.ts';
 import { orAborted } from './time-limit.ts';
@@ -23,8 +24,6 @@ const OWN_IDLE_MS = 300_000;
 const SWEEP_MS = 60_000;
 /** Connections that nobody keeps, at a time; those used least lately make room. */
 const MAX_UNKEPT = 1_000;
-/** Of an error, one behind the other. */
-const MAX_CAUSES = 8;
 
 export interface ConnectRequest {
   readonly endpoint: Endpoint;
@@ -229,11 +228,7 @@ async function openScrubbed(
   scrub: (text: string) => string,
 ): Promise<Session> {
   const fail = (thrown: unknown): never => {
-    for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; depth++) {
-      error.message = scrub(error.message);
-      error = error.cause;
-    }
-    throw thrown;
+    throw scrubbed(thrown, scrub);
   };
   const session = await open(opening).catch(fail);
   return { ...session, request: (...request) => session.request(...request).catch(fail) };

@@ -6,6 +6,7 @@ import type { Db } from '../store.ts';
 import { newRevision } from './agent-revisions.ts';
 import { listGrantees, withinScope } from './agent-shares.ts';
 import { type Descriptor, listDescriptors } from './documents.ts';
+import { decodeRoles, type User } from './users.ts';
 
 /** Who an agent belongs to. What it does is in its documents. */
 export interface AgentRecord {
@@ -90,6 +91,17 @@ export async function hasAgents(db: Db): Promise<boolean> {
 export async function findAgentOwner(db: Db, id: string): Promise<string | undefined> {
   const row = await db.selectFrom('agents').select('owner_id').where('id', '=', id).executeTakeFirst();
   return row?.owner_id;
+}
+
+/** The same with their roles; `undefined` also where nobody of that id is there any more. */
+export async function findOwnerOfAgent(db: Db, id: string): Promise<Pick<User, 'id' | 'roles'> | undefined> {
+  const row = await db
+    .selectFrom('agents')
+    .innerJoin('users', 'users.id', 'agents.owner_id')
+    .select(['users.id', 'users.roles'])
+    .where('agents.id', '=', id)
+    .executeTakeFirst();
+  return row && { id: row.id, roles: decodeRoles(row.roles) };
 }
 
 /** False when the id is taken. */

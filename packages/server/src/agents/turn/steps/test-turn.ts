@@ -60,6 +60,7 @@ export function testTools(
   const clock = { now: () => NOON, sleep: async () => {} };
   const { signal } = new AbortController();
   return {
+    callerToken: async () => undefined,
     effect: async (_, run) => ({ kind: 'done', value: await run() }),
     clock,
     signal,
@@ -77,6 +78,7 @@ export function testTools(
       variables: { values: async () => new Map([['region', 'eu/west']]) },
       environment: new Map(),
       mayRead: name => name === 'OPEN',
+      callerIdentity: true,
       grantEnforcement: 'enforce',
       logger: createLogger({ level: 'error', format: 'json', destination: { write() {} }, clock }),
     }),

@@ -81,7 +81,10 @@ export class HttpLink implements Transport {
       JSON.stringify(message),
     );
     if (method === 'initialize') this.sessionId = one(answer.headers['mcp-session-id']);
-    if (method !== undefined && 'id' in message) return this.deliverAnswer(answer, message.id, signal);
+    if (method !== undefined && 'id' in message) {
+      const { authorization } = options.headers ?? {};
+      return this.deliverAnswer(answer, message.id, signal, authorization);
+    }
     letGo(answer);
     if (method === 'notifications/initialized') void this.listen();
   }
@@ -122,9 +125,14 @@ export class HttpLink implements Transport {
     });
   }
 
-  private async deliverAnswer(answer: DirectAnswer, id: unknown, signal: AbortSignal): Promise<void> {
+  private async deliverAnswer(
+    answer: DirectAnswer,
+    id: unknown,
+    signal: AbortSignal,
+    authorization: string | undefined,
+  ): Promise<void> {
     const type = mediaType(answer);
-    if (type === 'text/event-stream') return this.follow(answer, id, signal);
+    if (type === 'text/event-stream') return this.follow(answer, id, signal, authorization);
     if (type !== 'application/json') {
       letGo(answer);
       throw new SessionError('PROTOCOL_ERROR', 'yes', noAnswer(answer.status), { status: answer.status });
@@ -156,8 +164,13 @@ export class HttpLink implements Transport {
     return answered;
   }
 
-  /** Reads the stream of one request to its answer, over breaks where the server numbers its events. */
-  private async follow(first: DirectAnswer, id: unknown, signal: AbortSignal): Promise<void> {
+  /** Reads the stream of one request to its answer, over breaks where the server numbers its events: as whoever sent the request. */
+  private async follow(
+    first: DirectAnswer,
+    id: unknown,
+    signal: AbortSignal,
+    authorization: string | undefined,
+  ): Promise<void> {
     let answered = false;
     let lastEventId: string | undefined;
     let answer: DirectAnswer | undefined = first;
@@ -188,7 +201,7 @@ export class HttpLink implements Transport {
       // Without numbers there is nothing to come back to, and the stateless era has none.
       if (lastEventId === undefined || this.protocolVersion === undefined || silent === MAX_RESUMES)
         throw new SessionError('TRANSPORT_ERROR', 'unknown', 'its stream ended without an answer');
-      answer = await this.resume(lastEventId, signal);
+      answer = await this.resume(lastEventId, signal, authorization);
     }
   }
 
@@ -211,10 +224,17 @@ export class HttpLink implements Transport {
   }
 
   /** `undefined` when it did not come about this time. */
-  private async resume(lastEventId: string, signal: AbortSignal): Promise<DirectAnswer | undefined> {
+  private async resume(
+    lastEventId: string,
+    signal: AbortSignal,
+    authorization: string | undefined,
+  ): Promise<DirectAnswer | undefined> {
     await this.options.clock.sleep(this.retryMs, signal);
     try {
-      return await this.ask('GET', signal, { 'last-event-id': lastEventId });
+      return await this.ask('GET', signal, {
+        'last-event-id': lastEventId,
+        ...(authorization !== undefined && { authorization }),
+      });
     } catch (error) {
       if (error instanceof HttpRefusal && error.httpStatus < 500)
         throw new SessionError(

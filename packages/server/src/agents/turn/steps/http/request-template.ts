@@ -65,6 +65,13 @@ export function compileRequest(
       `httpcalls document: targetServerUrl may not hold a reference to the caller, whose name would be a part of the address. Put it into the path, a query parameter or a header of "${name}".`,
     );
   }
+  const outsideHeaders = [path, body, ...Object.values(queryParams)].map(compile);
+  if (outsideHeaders.some(({ references }) => references.some(isCallerToken))) {
+    throw new PlatformError(
+      'invalid',
+      `httpcalls document: \${caller:token} stands in headers only, where it is not written down on its way. Put it into a header of "${name}", such as Authorization.`,
+    );
+  }
   const template: RequestTemplate = {
     method,
     server,
@@ -93,6 +100,15 @@ function hasCredential(template: RequestTemplate): boolean {
     referred ||
     template.headers.some(([name, { source }]) => CREDENTIAL_HEADER.test(name) && !isTemplate(source))
   );
+}
+
+function isCallerToken(reference: Reference): boolean {
+  return reference.kind === 'caller' && reference.what === 'token';
+}
+
+/** Is it sent as whoever talks to the agent? */
+export function isSentAsCaller({ headers }: RequestTemplate): boolean {
+  return headers.some(([, { references }]) => references.some(isCallerToken));
 }
 
 function isCredential(reference: Reference): boolean {
@@ -136,6 +152,7 @@ export async function buildRequest(
     const path = await filler.fill(template.path, encoded);
     const url = urlOf(server, path);
     if (typeof url === 'string') return badRequest(url);
+    filler.goesTo = url;
     for (const [name, text] of template.query) url.searchParams.append(name, await filler.fill(text, raw));
     const headers = new Headers();
     if (template.contentType !== undefined) headers.set('content-type', template.contentType);
@@ -225,6 +242,8 @@ class Refusal extends Error {
 class Filler {
   /** Every secret value that was put in. */
   readonly secrets = new Set<string>();
+  /** Where the request goes, once that is known: in headers the token of the caller may stand for there. */
+  goesTo: URL | undefined;
   private readonly turn: RequestTurn;
   private readonly hostFrom: HostFrom;
 
@@ -273,13 +292,21 @@ class Filler {
     const { references, conversation } = this.turn.tools;
     try {
       const { agentId, userId } = conversation;
-      const { text, secrets } = await references.resolve(compiled, { agentId, caller: { userId } });
+      const token = compiled.references.some(isCallerToken) ? await this.callerToken() : undefined;
+      const caller = { userId, ...(token !== undefined && { token }) };
+      const { text, secrets } = await references.resolve(compiled, { agentId, caller });
       for (const secret of secrets) this.secrets.add(secret);
       return { reference: true, text, secret: secrets.length > 0 };
     } catch (thrown) {
       if (!(thrown instanceof PlatformError)) throw thrown;
       throw new Refusal(notAnswered('REFERENCE_UNRESOLVED', withoutEnd(thrown.message), false));
     }
+  }
+
+  /** Data that decides about the host decides about who gets it. */
+  private async callerToken(): Promise<string | undefined> {
+    if (this.goesTo === undefined || this.hostFrom !== 'operator') return undefined;
+    return this.turn.tools.callerToken(this.goesTo);
   }
 
   /**

@@ -18,7 +18,7 @@ import { type CallTurn, type PreparedCall, prepareCalls, sendCall, settleCall } 
 import { keptRequest } from '../http/exchange.ts';
 import { type HttpCall, type HttpcallsDocument, isSafe } from '../http/http-call.ts';
 import { type HttpOutcome, type NotAnswered, notAnswered } from '../http/outcome.ts';
-import { type BuiltRequest, buildRequest } from '../http/request-template.ts';
+import { type BuiltRequest, buildRequest, isSentAsCaller } from '../http/request-template.ts';
 import { instruct } from '../instructions.ts';
 import type { TemplateCache } from '../template.ts';
 import { turnData, withValue } from '../turn-data.ts';
@@ -163,6 +163,12 @@ async function callOnce(
   const judged = turn.approvals.judge({ ...named, annotations: annotationsOf(prepared.call) });
   if (judged.verdict === 'deny') {
     return refuse('DENIED', `this agent may not call "${tool.name}": ${judged.reason}; do without it`);
+  }
+  if (judged.verdict === 'ask' && isSentAsCaller(prepared.request)) {
+    return refuse(
+      'DENIED',
+      `a person must approve calls of "${tool.name}": ${judged.reason}; and it is sent as whoever talks to the agent, which a call that waits cannot be; do without it`,
+    );
   }
   const { agentId } = turn.tools.conversation;
   const often = await turn.tools.mcp.tooOften({ agentId, server: `http ${tool.server}`, tool: tool.tool });

@@ -120,7 +120,7 @@ export function mcpTools(
 ): ToolSource<McpTool> {
   const { memory, tools, approvals, purse, list, warnings } = turn;
   const { agentId, conversationId, userId } = tools.conversation;
-  const callFor = { agentId, conversationId, userId };
+  const callFor = { agentId, conversationId, userId, callerToken: tools.callerToken };
 
   async function reach(definition: ServerDefinition): Promise<Reached | undefined> {
     const name = formatServerRef(definition.ref);

@@ -102,7 +102,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       driver: 'rule',
       judge: ({ name, annotations }) =>
         tools.approvals.judge({ source: 'mcp', name, exposedName: exposedBy(server, name), annotations }),
-      callFor: { agentId, conversationId, userId },
+      callFor: { agentId, conversationId, userId, callerToken: tools.callerToken },
       turn: memory,
       retry: call.retry,
       budget: tools.callBudgetUsd === undefined ? undefined : { limitUsd: tools.callBudgetUsd, spentUsd },
