@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Credentials in use at once: each call shows the next one. */
+  readonly authorizations?: readonly string[];
   /** The body each connection sends again and again; ids differ between connections, never within one. */
   readonly bodyOf: (connection: number) => string;
   /** Text every answer must contain: a bench that measures errors measures nothing. */
@@ -67,7 +69,14 @@ export function percentile(ascending: readonly number[], share: number): number 
 
 function callUntil(target: Target, index: number, endsAt: number, latencies: number[]): Promise<void> {
   const url = new URL(target.url);
-  const request = requestBytes(url, target.headers, target.bodyOf(index));
+  const requests = (target.authorizations ?? [undefined]).map(authorization =>
+    requestBytes(
+      url,
+      { ...target.headers, ...(authorization !== undefined && { Authorization: authorization }) },
+      target.bodyOf(index),
+    ),
+  );
+  let sent = index;
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
     let received = '';
@@ -75,7 +84,7 @@ function callUntil(target: Target, index: number, endsAt: number, latencies: num
     const send = () => {
       received = '';
       sentAt = performance.now();
-      socket.write(request);
+      socket.write(requests[sent++ % requests.length]!);
     };
     const fail = (reason: string) => {
       socket.destroy();

@@ -2,13 +2,22 @@ import { type BenchProcess, startProcess } from './bench-process.ts';
 import { type LoadResult, runLoad, type Target } from './load.ts';
 import { loopCall, modelTurnCall, SHAPES, type Shape } from './model-turns.ts';
 import { HEARD } from './servers/echo.ts';
-import { AGENT, callBody, conversationCall, newConversationCall, statelessCall } from './two-rules.ts';
+import {
+  AGENT,
+  callBody,
+  conversationCall,
+  listCall,
+  newConversationCall,
+  statelessCall,
+} from './two-rules.ts';
 
 /** What a process reports when it is ready. */
 interface Ready {
   /** Where it is called; a process that calls by itself has none. */
   readonly url?: string;
   readonly headers?: Record<string, string>;
+  /** Keys and tokens of one person, as `Authorization` has them. */
+  readonly authorizations?: readonly string[];
   /** Conversations to go on in, one a connection. */
   readonly conversations?: readonly string[];
 }
@@ -34,7 +43,7 @@ export interface Row {
   /** Rows with the same word share a process. */
   readonly shares?: string;
   /** How it is called; left out where the process makes the calls itself. */
-  readonly call?: (ready: Ready) => Pick<Target, 'headers' | 'bodyOf' | 'expects'>;
+  readonly call?: (ready: Ready) => Pick<Target, 'headers' | 'authorizations' | 'bodyOf' | 'expects'>;
 }
 
 /** Rows that are compared with each other. */
@@ -123,6 +132,32 @@ const DOORS: readonly Row[] = [
   ]),
 ];
 
+/** What a credential costs at the door: one key, and many keys and tokens, each call the next one. */
+const CREDENTIALS: readonly Row[] = [
+  {
+    title: 'Patchbay agent door, list, one key',
+    yardstick: 'one key',
+    script: 'patchbay.ts',
+    args: ['credentials'],
+    shares: 'credentials',
+    call: ready => listCall(ready.headers),
+  },
+  ...(['200 keys', '200 tokens', '200 keys and 200 tokens'] as const).map(
+    (which): Row => ({
+      title: `Patchbay agent door, list, ${which}`,
+      script: 'patchbay.ts',
+      args: ['credentials'],
+      shares: 'credentials',
+      call: ready => ({
+        ...listCall({}),
+        authorizations: (ready.authorizations ?? []).filter(
+          one => which.includes('and') || one.includes('oag_') === which.includes('keys'),
+        ),
+      }),
+    }),
+  ),
+];
+
 /** Gets a call, and makes one. */
 function peer(title: string, name: string, yardstick?: string): Row {
   return {
@@ -185,6 +220,7 @@ export function modelGroupTitle(shape: Shape): string {
 
 export const GROUPS: readonly Group[] = [
   { title: 'doors', rows: DOORS },
+  { title: 'credentials', rows: CREDENTIALS },
   { title: 'outbound calls', rows: OUTBOUND },
   { title: 'door to MCP server', rows: HOPS },
   ...(Object.keys(SHAPES) as Shape[]).map(shape => ({

@@ -28,7 +28,7 @@ loops of the AI SDK and Mastra, conversations that wait for a person, and connec
   npm run bench                  5 rounds, about 40 minutes; writes bench/results/<date>-<name>.md and .json
   npm run bench -- --quick       2 short rounds, about 8 minutes; prints only
   npm run bench -- --only WORD   rows and groups whose title contains the word, and what they are compared with; groups are
-                                 doors, outbound calls, door to MCP server, model turn, model's first words, model's waiting calls,
+                                 doors, credentials, outbound calls, door to MCP server, model turn, model's first words, model's waiting calls,
                                  connections; "model" is all that has to do with models, about 20 minutes
   npm run bench -- --name NAME   name of the result (default: foundation)
 

@@ -100,6 +100,15 @@ export async function discover(url: string, headers: Record<string, string>): Pr
   if (!answer.ok) throw new Error(`${url} answered ${answer.status} ${text}`);
 }
 
+/** The tools of the agent, of which there is one: nothing but the door is at work. */
+export function listCall(headers: Record<string, string> | undefined): Call {
+  return {
+    headers: { ...headers, 'MCP-Protocol-Version': version, 'Mcp-Method': 'tools/list' },
+    bodyOf: id => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta } }),
+    expects: AGENT,
+  };
+}
+
 /** A call of the stateless era (2026-07-28): everything it needs is in its own headers and `_meta`. */
 export function statelessCall(
   headers: Record<string, string> | undefined,

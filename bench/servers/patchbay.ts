@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@patchbay/contract/client';
 import { startPatchbay } from '@patchbay/server/main';
+import { createTokenKit } from '../../test/authorization/tokens.ts';
 import { TOGETHER } from '../measure.ts';
 import { modelAgent } from '../model-turns.ts';
 import { AGENT, AGENT_FILE, discover, toolCallingAgent } from '../two-rules.ts';
 import { startUpstream } from './upstream.ts';
 
 const door = process.argv[2];
+const MANY_CREDENTIALS = 200;
 const home = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
 const platform = await startPatchbay({
   env: {
@@ -48,8 +50,23 @@ if (door === 'operator' || door === 'deploy') {
   const starting = Array.from({ length: TOGETHER }, () => client.call('create_conversation', { agentId }));
   const conversations = (await Promise.all(starting)).map(({ conversationId }) => conversationId);
   await discover(platform.agentUrl(agentId), headers);
+  const authorizations = door === 'credentials' ? await manyCredentials(agentId) : undefined;
   const url = door === 'approve' ? await startApprovals(conversations) : platform.agentUrl(agentId);
-  process.send?.({ url, operatorUrl: platform.operatorUrl, baseUrl: platform.url, headers, conversations });
+  process.send?.({
+    ...{ url, operatorUrl: platform.operatorUrl, baseUrl: platform.url },
+    ...{ headers, conversations, authorizations },
+  });
+}
+
+/** Keys and tokens of the owner that open the agent, as many as many people have. */
+async function manyCredentials(agentId: string): Promise<string[]> {
+  const kit = await createTokenKit(platform);
+  const each = Array.from({ length: MANY_CREDENTIALS }, async () => {
+    const minted = await client.call('create_key', {});
+    const grant = await kit.allow(platform.platform.owner.id, { agentIds: [agentId] });
+    return [minted.key, await kit.agentToken(grant, { claims: { exp: kit.now() + 36_000 } })];
+  });
+  return (await Promise.all(each)).flat().map(token => `Bearer ${token}`);
 }
 
 /** Where calls of tools go, as an agent names it. */

@@ -15,7 +15,9 @@ export interface Said {
 }
 
 /** Grants and tokens as the authorization server would issue them, and as it never would. */
-export async function createTokenKit(platform: TestNode) {
+export async function createTokenKit(
+  platform: Pick<TestNode, 'platform' | 'url' | 'operatorUrl' | 'agentUrl'>,
+) {
   const { store } = platform.platform;
   const keys = await loadSigningKeys({ store, clock: systemClock });
   const es256 = (await importJWK(keys.es256, 'ES256')) as CryptoKey;
