@@ -444,6 +444,11 @@ const DYNAMIC_IMPORTS: readonly DynamicImport[] = [
     because: 'a platform loads the package of a provider when it first asks one of its models',
   })),
   {
+    from: 'packages/server/src/auth/server/provider.ts',
+    specifier: 'oidc-provider',
+    because: 'a platform loads the library when the first client wants to sign somebody in',
+  },
+  {
     from: 'packages/server/src/config/config-script.ts',
     specifier: 'computed',
     because: 'the configuration may be a program, which people write and change while the platform runs',

@@ -46,6 +46,9 @@ import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
+import { createAuthorizationServer } from './auth/server/authorization-server.ts';
+import { createClientDocuments } from './auth/server/client-documents.ts';
+import { removeEndedRecords } from './auth/server/records.ts';
 import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
 import { createResources } from './auth/token/resource.ts';
@@ -74,7 +77,10 @@ import { createHostCheck } from './edge/http/host-check.ts';
 import { createOpenCredentials } from './edge/http/open-credentials.ts';
 import { Cancellations } from './edge/mcp/cancellations.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
+import { createOAuthRate } from './edge/oauth/oauth-rate.ts';
+import { createOAuthRoutes } from './edge/oauth/oauth-routes.ts';
 import { createResourceMetadata } from './edge/oauth/resource-metadata.ts';
+import { createServerMetadata } from './edge/oauth/server-metadata.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
 import { createPageGuard, type NotePageRefusal } from './edge/pages/page-guard.ts';
 import { createPages } from './edge/pages/pages.ts';
@@ -466,22 +472,6 @@ export async function createPlatform(
     refusals.note({ door: 'page', reason, subject: { userId } });
     log.info('Somebody was refused at a page', { reason, userId });
   };
-  const pages = createPages({
-    accounts: createAccounts({ store, clock, passwords }),
-    links,
-    sessions,
-    guard: createPageGuard({ sessions, cookies, hostCheck, noteRefusal: notePageRefusal }),
-    signInRate: createSignInRate(),
-    noteRefusal: notePageRefusal,
-    noteDone: (operation, userId) =>
-      audit.note({ userId, via: 'session', operation, outcome: 'done', subject: {} }).catch(error => {
-        part('pages').error('What was done could not be noted in the audit trail', {
-          operation,
-          userId,
-          error,
-        });
-      }),
-  });
   const resources = createResources({
     address: address.base,
     publicUrl: config.publicUrl,
@@ -491,6 +481,32 @@ export async function createPlatform(
     forceHttps: config.resourceMetadata.forceHttpsScheme,
   });
   const issuer = resources.base;
+  const tokens = createAccessTokens({ keys: signingKeys, resources, issuer, clock });
+  const authorizationServer = createAuthorizationServer({
+    ...{ store, clock, audit, resources, issuer, tokens },
+    keys: signingKeys,
+    logger: part('oauth'),
+    refused: refusals.note,
+    loginUrl: () => `${config.signIn.webLoginUrl ?? issuer()}/mcp-login`,
+    clientDocument: config.signIn.clientDocuments ? createClientDocuments({ fetch }) : undefined,
+  });
+  const pages = createPages({
+    accounts: createAccounts({ store, clock, passwords }),
+    links,
+    sessions,
+    guard: createPageGuard({ sessions, cookies, hostCheck, noteRefusal: notePageRefusal }),
+    signInRate: createSignInRate(),
+    noteRefusal: notePageRefusal,
+    consents: authorizationServer.consents,
+    noteDone: (operation, userId) =>
+      audit.note({ userId, via: 'session', operation, outcome: 'done', subject: {} }).catch(error => {
+        part('pages').error('What was done could not be noted in the audit trail', {
+          operation,
+          userId,
+          error,
+        });
+      }),
+  });
   const app = createHttpApp({
     logger: part('doors'),
     metrics,
@@ -507,13 +523,22 @@ export async function createPlatform(
       ...{ resources, issuer, operatorIssuer: issuer },
       operatorScopes: config.resourceMetadata.scopes,
     }),
+    serverMetadata: createServerMetadata({
+      ...{ server: authorizationServer, resources },
+      operatorPath: config.operatorDoor.path,
+    }),
+    oauth: createOAuthRoutes({
+      server: authorizationServer,
+      rate: createOAuthRate(),
+      refused: refusals.note,
+    }),
     maxBodyBytes: config.http.maxBodyBytes,
     hostCheck,
     pages,
     authenticator: createAuthenticator({
       store,
       clock,
-      tokens: createAccessTokens({ keys: signingKeys, resources, issuer, clock }),
+      tokens,
       authOff: config.auth === 'off',
       localOwner: { token: options.localOwnerToken, userId: owner.id, roles: owner.roles },
     }),
@@ -577,6 +602,10 @@ export async function createPlatform(
       [END_DELIVERY]: { run: payload => tasks.endLate(idOf(payload)) },
       'end-abandoned-deliveries': { everyMs: ABANDONED_MS, run: () => tasks.endAbandoned() },
       'remove-old-deliveries': { everyMs: HOUR_MS, run: () => tasks.removeOld() },
+      'remove-ended-authorizations': {
+        everyMs: HOUR_MS,
+        run: () => removeEndedRecords({ store, clock }),
+      },
       'remove-old-sign-ins': { everyMs: HOUR_MS, run: () => removeOldSignIns({ store, clock }) },
       'remove-files': { everyMs: HOUR_MS, run: () => files.removeLeftovers() },
     },

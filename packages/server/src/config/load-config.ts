@@ -123,6 +123,16 @@ function refuseCombinations(settings: Settings): void {
         `or say PATCHBAY_AUTH_OFF_ON_NETWORK=${AUTH_OFF_SENTENCE}.`,
     );
   }
+  const { webLoginUrl } = settings.signIn;
+  if (
+    webLoginUrl !== undefined &&
+    new URL(webLoginUrl).origin !== URL.parse(settings.publicUrl ?? '')?.origin
+  ) {
+    problems.push(
+      `MCP_WEB_LOGIN_URL is ${webLoginUrl}, which is not at the public address: people would sign in for clients where this platform knows nobody. ` +
+        'Leave it out to use the page of the platform, or set PATCHBAY_PUBLIC_URL to the same origin.',
+    );
+  }
   const { maxInputChars } = settings.conversation;
   const { maxBodyBytes } = settings.http;
   if (maxInputChars > maxBodyBytes) {

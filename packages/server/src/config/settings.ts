@@ -189,6 +189,20 @@ export const settingsSchema = z.object({
         'Clients that sign in are told addresses that begin with `https`, except for loopback hosts, whatever `publicUrl` says. `false` for an installation that is reached over plain http.',
     }),
   }),
+  signIn: z.object({
+    webLoginUrl: text('must be an http or https URL without user name, query and fragment', isPublicUrl)
+      .transform(value => value.replace(/\/+$/, ''))
+      .optional()
+      .meta({
+        description:
+          'Address before `/mcp-login`, where people whom an MCP client has sent sign in and decide what it may. It has the origin of `publicUrl`: any other one is refused at the start.',
+        unset: '`publicUrl`',
+      }),
+    clientDocuments: trueOrFalse().default(true).meta({
+      description:
+        'Lets MCP clients come whose id is the https address of a document that describes them. It is fetched from public addresses only.',
+    }),
+  }),
   agentDoor: z.object({
     rate: whole(0, 1_000_000).default(120).meta({
       description:
@@ -365,7 +379,10 @@ export interface Setting {
 }
 
 /** Other names the environment may use: the seeds' spelling of the same setting. */
-export const VARIABLE_ALIASES: ReadonlyMap<string, string> = new Map([['MCP_PUBLIC_URL', 'publicUrl']]);
+export const VARIABLE_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['MCP_PUBLIC_URL', 'publicUrl'],
+  ['MCP_WEB_LOGIN_URL', 'signIn.webLoginUrl'],
+]);
 
 /** `PATCHBAY_` variables that are no settings of the platform, with what they are. */
 export const OTHER_VARIABLES: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,6 @@ import type { HttpBindings } from '@hono/node-server';
 import { CALLED_BY_HEADER } from '@patchbay/contract/called-by';
 import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
 import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
 import { CallerToken } from '../kernel/caller-token.ts';
@@ -22,7 +21,10 @@ import type { Caller } from './mcp/door.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import { jsonRpcErrorResponse } from './mcp/json-rpc.ts';
 import { createChallenges } from './oauth/challenges.ts';
+import type { createOAuthRoutes } from './oauth/oauth-routes.ts';
+import { isOpenToPages, openToPages } from './oauth/open-to-pages.ts';
 import type { ResourceMetadata } from './oauth/resource-metadata.ts';
+import type { createServerMetadata } from './oauth/server-metadata.ts';
 import type { createPages } from './pages/pages.ts';
 import { createFileContent } from './rest/file-content.ts';
 import { createOpenApi } from './rest/openapi.ts';
@@ -35,8 +37,6 @@ const OPERATOR_CREDENTIAL_NEEDED =
   'A credential is needed: Authorization: Bearer with a token for this address or a key of scope operator.';
 const USER_KEY_NEEDED = 'A credential is needed: Authorization: Bearer with a user key (oag_...).';
 
-/** Metadata of clients' sign-in. */
-const PUBLIC_DOCUMENTS = '/.well-known/';
 const TOKEN_IN_ADDRESS = /[?&]access_token=/i;
 
 /** Headers by which a proxy shows itself: the peer behind one may be anybody. */
@@ -64,6 +64,9 @@ export function createHttpApp(deps: {
   readonly isOurs: ((url: URL) => boolean) | undefined;
   readonly operatorPath: string;
   readonly resourceMetadata: ResourceMetadata;
+  readonly serverMetadata: ReturnType<typeof createServerMetadata>;
+  /** Endpoints of the authorization server. */
+  readonly oauth: ReturnType<typeof createOAuthRoutes>;
   readonly operatorEndpoint: McpEndpoint<Caller>;
   readonly agentEndpoint: McpEndpoint<AgentCaller>;
   readonly maxBodyBytes: number;
@@ -93,7 +96,7 @@ export function createHttpApp(deps: {
     c.set('scope', { traceId, log, local, since: deps.openCredentials.moment() });
     const checked = hostCheck.check({
       host: headers.get('host') ?? undefined,
-      origin: isPublicDocument(c.req) ? undefined : (headers.get('origin') ?? undefined),
+      origin: isOpenToPages(c.req) ? undefined : (headers.get('origin') ?? undefined),
     });
     if (checked.ok) return next();
     const { header, value, setting } = checked.refusal;
@@ -129,9 +132,10 @@ export function createHttpApp(deps: {
     );
   };
 
-  // A page may read them from anywhere, as its client has to before it can ask for a token; they hold nothing of anybody's.
-  app.use(`${PUBLIC_DOCUMENTS}*`, cors({ origin: '*', allowMethods: ['GET'], maxAge: 3600 }));
+  app.use(openToPages);
   app.route('/', deps.resourceMetadata.routes);
+  app.route('/', deps.serverMetadata);
+  app.route('/', deps.oauth);
 
   app.all(deps.operatorPath, async c => {
     c.set('door', 'operator');
@@ -237,11 +241,6 @@ function withToken(
   if (!isOurs || (principal.via !== 'user-key' && principal.via !== 'token')) return principal;
   const token = /^Bearer +([^\s,]+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1];
   return token === undefined ? principal : { ...principal, token: new CallerToken(token, isOurs) };
-}
-
-/** What is there for everybody to read, whichever page asks. */
-function isPublicDocument({ method, path }: { readonly method: string; readonly path: string }): boolean {
-  return path.startsWith(PUBLIC_DOCUMENTS) && (method === 'GET' || method === 'OPTIONS');
 }
 
 function authRequestOf(request: Request, scope: RequestScope): AuthRequest {

@@ -20,6 +20,7 @@ export const newTaskId = () => `task_${randomBase32(26)}`;
 export const newMessageId = () => `msg_${randomBase32(26)}`;
 export const newUserId = () => `user_${randomBase32(20)}`;
 export const newDataKeyId = () => `dek_${randomBase32(20)}`;
+export const newGrantId = () => `grant_${randomBase32(26)}`;
 export const newKeyId = () => `key_${randomBase32(20)}`;
 export const newPauseId = () => `pause_${randomBase32(20)}`;
 export const newMemoryId = () => `memory_${randomBase32(20)}`;

@@ -2,10 +2,12 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { PageSessions } from '../../auth/page/page-sessions.ts';
 import type { SignInLinks } from '../../auth/page/sign-in-links.ts';
+import type { Consents } from '../../auth/server/consents.ts';
 import type { Accounts } from '../../auth/user/accounts.ts';
 import { toPlatformError } from '../../kernel/errors.ts';
 import type { ScopedEnv } from '../http/request-scope.ts';
 import { changePassword, showAccount, showPassword } from './account.ts';
+import { decideConsent, showConsent } from './consent.ts';
 import { showLink, useLink } from './link.ts';
 import type { NotePageRefusal, PageGuard } from './page-guard.ts';
 import { problemPage } from './problem-page.ts';
@@ -23,6 +25,7 @@ export interface PageDeps {
   readonly noteRefusal: NotePageRefusal;
   /** Told of what somebody did for themselves. Never rejects. */
   readonly noteDone: (what: 'sign_in' | 'sign_out' | 'choose_password', userId: string) => Promise<void>;
+  readonly consents: Consents;
 }
 
 type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] };
@@ -43,6 +46,8 @@ export function createPages(deps: PageDeps): Hono<Env> {
   pages.get('/account', c => showAccount(deps, c.req.raw));
   pages.get('/account/password', c => showPassword(deps, c.req.raw));
   pages.post('/account/password', c => changePassword(deps, c.req.raw, scopeOf(c)));
+  pages.get('/mcp-login', c => showConsent(deps, c.req.raw, scopeOf(c)));
+  pages.post('/mcp-login', c => decideConsent(deps, c.req.raw, scopeOf(c)));
   pages.onError((thrown, c) => {
     const error = toPlatformError(thrown, 'A page');
     if (error.kind === 'unavailable') return problemPage('busy', c.req.raw);
