@@ -527,6 +527,8 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provoke('presign_upload', { filename: 'a', content_type: 'text/plain', size: 2 * MIB });
   await provoke('read_own_agent', { agentId: 'nobody' });
   await provoke('change_own_agent', { agentId: 'nobody', mcp_enabled: true });
+  await provoke('list_keys', { userId: 'user_nobody' }, approver.key);
+  await provoke('create_key', { userId: 'user_nobody' });
   await provoke('list_agent_shares', { agentId: 'nobody' });
   for (const operation of ['share_agent', 'unshare_agent'])
     await provoke(operation, { agentId: 'nobody', with: 'everyone' });

@@ -24,7 +24,12 @@ describe.each(engines)('agent keys on %s', engine => {
       owner,
       DEMO_AGENT_FILE,
     );
-    return { store, owner, other: await person('other'), keys: createKeys({ store, clock }) };
+    return {
+      store,
+      owner,
+      other: await person('other'),
+      keys: createKeys({ store, clock, operatorKeys: true }),
+    };
   }
 
   it('are made by the owner of the agent and by no admin, for whom the agent is not there', async () => {

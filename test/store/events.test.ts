@@ -70,6 +70,7 @@ describe.each(engines)('events on %s', engine => {
       await insertKey(db, {
         ...{ id: 'k', kind: 'user', userId: 'u', agentId: undefined, hash: 'h', prefix: 'p', name: 'n' },
         ...{ scopes: ['agents'], shared: false, createdAt: 0, expiresAt: undefined, revokedAt: undefined },
+        ...{ lastUsedAt: undefined },
       });
     });
     const heard = listen(store);

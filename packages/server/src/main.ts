@@ -109,7 +109,7 @@ export async function startPatchbay(
   const url = config.publicUrl ?? local;
   // Not before: a start that finds its port taken would leave a key behind that nobody has seen.
   const isShown = platform.firstStart && options.interactive;
-  const firstKey = isShown ? await makeFirstKey(platform) : undefined;
+  const firstKey = isShown ? await makeFirstKey(platform, config.keys.operatorScope === 'allow') : undefined;
   const firstSignIn = isShown ? (await platform.links.make(platform.owner.id, 'sign-in')).url : undefined;
   const ownerFile = join(folder.folder, 'local-owner');
   await writePrivate(
@@ -134,10 +134,13 @@ export async function startPatchbay(
   };
 }
 
-async function makeFirstKey({ keys, owner, noteStart }: Platform): Promise<string> {
+async function makeFirstKey(
+  { keys, owner, noteStart }: Platform,
+  opensOperatorDoor: boolean,
+): Promise<string> {
   const { token, record } = await keys.createUserKey(owner.id, {
     name: 'first start',
-    scopes: ['agents', 'operator'],
+    scopes: opensOperatorDoor ? ['agents', 'operator'] : ['agents'],
   });
   await noteStart('create_key', { id: record.id });
   return token;

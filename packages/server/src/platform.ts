@@ -43,6 +43,7 @@ import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createWaitedTurns } from './agents/turn/waited-turns.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { createKeys, type Keys } from './auth/key/keys.ts';
+import { createLastUsed } from './auth/key/last-used.ts';
 import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
@@ -249,7 +250,10 @@ export async function createPlatform(
   });
   await vault.start();
   const docs = createDocsPages({ enabled: config.docs.enabled, folder: config.docs.path });
-  const keys = createKeys({ store, clock });
+  const operatorKeys = config.keys.operatorScope === 'allow';
+  const keys = createKeys({ store, clock, operatorKeys });
+  const lastUsed = createLastUsed({ store, clock, logger: part('keys') });
+  undo.defer(() => lastUsed.close());
   const deployments = createDeployments({ store, stepTypes, clock, logger: part('deployments') });
   const { privateHosts } = config.egress;
   const isPrivateHost = (host: string) => privateHosts.includes('*') || privateHosts.includes(host);
@@ -540,6 +544,8 @@ export async function createPlatform(
       clock,
       tokens,
       authOff: config.auth === 'off',
+      operatorKeys,
+      onKeyUsed: lastUsed.note,
       localOwner: { token: options.localOwnerToken, userId: owner.id, roles: owner.roles },
     }),
     readiness: () => readinessOf(store),

@@ -49,9 +49,27 @@ describe('keys create', () => {
     expect(platform.calls[0]).toMatchObject({ name: 'create_agent_key', args: { agentId: 'demo' } });
   });
 
+  it('makes one that expires, one for shared agents, and one for somebody else', async () => {
+    platform.handlers.list_users = ({ login }) => ({
+      count: 1,
+      users: [{ userId: `user_${String(login).padEnd(20, 'x')}`, name: 'Bob', roles: [] }],
+    });
+    await io.run('keys', 'create', '--agent', 'demo', '--expires-in-days', '7', '--json');
+    await io.run('keys', 'create', '--shared', '--user', 'Bob', '--json');
+    await io.run('keys', 'list', '--user', 'user_aaaaaaaaaaaaaaaaaaaa', '--json');
+    expect(platform.calls.map(({ name, args }) => [name, args])).toEqual([
+      ['create_agent_key', { agentId: 'demo', expiresInDays: 7 }],
+      ['list_users', { login: 'bob' }],
+      ['create_key', { shared: true, userId: 'user_bobxxxxxxxxxxxxxxxxx' }],
+      ['list_keys', { userId: 'user_aaaaaaaaaaaaaaaaaaaa' }],
+    ]);
+  });
+
   it.each([
     [['--scope', 'everything']],
     [['--agent', 'demo', '--scope', 'operator']],
+    [['--agent', 'demo', '--shared']],
+    [['--agent', 'demo', '--user', 'bob']],
     [['--expires-in-days', 'soon']],
     [['--colour', 'red']],
   ])('calls nobody and exits 2 for %j', async words => {
@@ -70,9 +88,9 @@ describe('keys list and revoke', () => {
     await listing.run('keys', 'list');
     const [one, two] = [...platform.keys.values()].map(key => key.id);
     const [header, first, second] = listing.out().split('\n');
-    expect(header).toMatch(/^ID +NAME +KEY +OPENS +CREATED +EXPIRES$/);
-    expect(first).toMatch(new RegExp(`^${one} +one +oag_\\w{8}\\.\\.\\. +agents +2026-11-30 +never$`));
-    expect(second).toMatch(new RegExp(`^${two} +two +\\S+ +operator +2026-11-30 +2027-02-28$`));
+    expect(header).toMatch(/^ID +NAME +KEY +OPENS +CREATED +EXPIRES +LAST USED$/);
+    expect(first).toMatch(new RegExp(`^${one} +one +oag_\\w{8}\\.\\.\\. +agents +2026-11-30 +never +never$`));
+    expect(second).toMatch(new RegExp(`^${two} +two +\\S+ +operator +2026-11-30 +2027-02-28 +never$`));
 
     expect(await listing.run('keys', 'revoke', one!)).toBe(0);
     expect([...platform.keys.values()].map(key => key.id)).toEqual([two]);

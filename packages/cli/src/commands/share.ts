@@ -18,7 +18,10 @@ export function addShare(agents: Command, io: Io): void {
   addSharedOptions(agents.command('share'))
     .description('let others use an agent, or show who may')
     .argument('<id>', 'id of the agent', namedAgent)
-    .option('--with <who>', 'user:ID, a role as patchbay-user, or everyone who is signed in; default: show')
+    .option(
+      '--with <who>',
+      'user:LOGIN, a role as patchbay-user, or everyone who is signed in; default: show',
+    )
     .addHelpText(
       'after',
       `
@@ -26,6 +29,7 @@ Who may use an agent talks to it, each in conversations of their own, and sees n
 
 Examples:
   npx patchbay agents share demo
+  npx patchbay agents share demo --with user:bob
   npx patchbay agents share demo --with patchbay-user
   npx patchbay agents share demo --with everyone`,
     )

@@ -1,10 +1,9 @@
-import type { Client } from '@patchbay/contract/client';
 import type { Role } from '@patchbay/contract/roles';
 import type { Command } from 'commander';
 import { askValue } from '../ask.ts';
-import { CliError, EXIT } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import type { Io } from '../io.ts';
+import { personId } from '../person-id.ts';
 import { collectRoles, ROLE_NAMES } from '../role-names.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { day, printable, table, writeJson, writeLine } from '../text.ts';
@@ -74,7 +73,7 @@ Examples:
     .action(async (who: string, _: unknown, command: Command) => {
       const options = sharedOptions(command) as RolesOptions;
       const { client } = await connect(io, options);
-      const userId = await idOf(client, who);
+      const userId = await personId(client, who);
       const answer = await client.call('set_user_roles', { userId, roles: [...options.role] });
       if (options.json) writeJson(io.stdout, answer);
       else writeLine(io.stdout, `${label(answer)} is now ${answer.roles.join(', ')}.`);
@@ -87,7 +86,7 @@ Examples:
     .action(async (who: string, _: unknown, command: Command) => {
       const options = sharedOptions(command);
       const { client } = await connect(io, options);
-      const answer = await client.call('reset_user_password', { userId: await idOf(client, who) });
+      const answer = await client.call('reset_user_password', { userId: await personId(client, who) });
       if (options.json) return writeJson(io.stdout, answer);
       writeLink(io, answer, `Took the password of ${label(answer)} away.`);
     });
@@ -99,7 +98,7 @@ Examples:
     .action(async (who: string, _: unknown, command: Command) => {
       const options = sharedOptions(command);
       const { client } = await connect(io, options);
-      const answer = await client.call('disable_user', { userId: await idOf(client, who) });
+      const answer = await client.call('disable_user', { userId: await personId(client, who) });
       if (options.json) writeJson(io.stdout, answer);
       else writeLine(io.stdout, `${label(answer)} is shut out; keys and applications were ended.`);
     });
@@ -111,7 +110,7 @@ Examples:
     .action(async (who: string, _: unknown, command: Command) => {
       const options = sharedOptions(command);
       const { client } = await connect(io, options);
-      const answer = await client.call('enable_user', { userId: await idOf(client, who) });
+      const answer = await client.call('enable_user', { userId: await personId(client, who) });
       if (options.json) writeJson(io.stdout, answer);
       else writeLine(io.stdout, `${label(answer)} may sign in again; keys that were ended stay ended.`);
     });
@@ -181,17 +180,6 @@ function stateOf(
   if (user.lockedUntil !== undefined && user.lockedUntil > now)
     return `locked until ${time(user.lockedUntil)}`;
   return user.hasPassword ? 'password' : 'no password';
-}
-
-async function idOf(client: Client, who: string): Promise<string> {
-  if (/^user_[a-z2-7]{20}$/.test(who)) return who;
-  const { users } = await client.call('list_users', { login: who.toLowerCase() });
-  const [user] = users;
-  if (user) return user.userId;
-  throw new CliError(
-    EXIT.failed,
-    `Nobody signs in as ${printable(who)}; npx patchbay users list shows everybody.`,
-  );
 }
 
 function label(user: { readonly userId: string; readonly login?: string | undefined }): string {

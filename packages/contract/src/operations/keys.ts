@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { CREATES, defineOperation, type Family, READS, REMOVES } from '../operation.ts';
 
-const family: Family = { name: 'Keys', description: 'Your own keys, whatever your role.' };
+const family: Family = {
+  name: 'Keys',
+  description: 'Your own keys, whatever your role, and those of everybody for admins.',
+};
 
 export const KEY_SCOPES = ['agents', 'operator'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -17,6 +20,7 @@ const keyInfo = {
   agentId: z.string().optional(),
   createdOn: z.int(),
   expiresOn: z.int().optional(),
+  lastUsedOn: z.int().optional().describe('To the minute; absent for a key that was never used'),
 };
 
 export const createKey = defineOperation({
@@ -24,8 +28,12 @@ export const createKey = defineOperation({
   family,
   title: 'Create a user key',
   description:
-    'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept. Only the owner makes keys, on the command line of the machine the platform runs on; a key makes none.',
+    'Mints an oag_ key that acts as you. The key is shown this once; only a hash of it is kept. People make keys in person, on the command line of the machine the platform runs on or signed in; a key makes none.',
   input: z.object({
+    userId: z
+      .string()
+      .optional()
+      .describe('Optional. For an admin: whose key it is to be; if omitted, yours'),
     name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
     scopes: z
       .array(z.enum(KEY_SCOPES))
@@ -48,7 +56,7 @@ export const createKey = defineOperation({
       ),
   }),
   output: z.object({ ...keyInfo, key: z.string() }),
-  errors: ['forbidden'],
+  errors: ['forbidden', 'not_found', 'disabled'],
   tier: 'account',
   tool: false,
   annotations: CREATES,
@@ -66,6 +74,12 @@ export const createAgentKey = defineOperation({
   input: z.object({
     agentId: z.string().describe('Id of an agent you own'),
     name: z.string().min(1).max(100).default('key').describe('Optional. What the key is for; default: key'),
+    expiresInDays: z
+      .int()
+      .min(1)
+      .max(3650)
+      .optional()
+      .describe('Optional. Days until it expires. If omitted, never'),
   }),
   output: z.object({ ...keyInfo, key: z.string() }),
   errors: ['forbidden', 'agent_not_found', 'conflict'],
@@ -82,9 +96,11 @@ export const listKeys = defineOperation({
   family,
   title: 'List your keys',
   description: 'Your active keys, newest first. The keys themselves cannot be shown again.',
-  input: z.object({}),
+  input: z.object({
+    userId: z.string().optional().describe('Optional. For an admin: whose keys; if omitted, yours'),
+  }),
   output: z.object({ count: z.int(), keys: z.array(z.object(keyInfo)) }),
-  errors: [],
+  errors: ['forbidden'],
   tier: 'account',
   tool: false,
   annotations: READS,
@@ -98,7 +114,7 @@ export const revokeKey = defineOperation({
   family,
   title: 'Revoke a key',
   description:
-    'Ends one of your keys at once, with any credential that acts as you. Other keys are not touched.',
+    'Ends one of your keys at once, with any credential that acts as you; an admin ends those of anybody. Other keys are not touched.',
   input: z.object({ keyId: z.string().describe('Id of the key, from list_keys') }),
   output: z.object({ id: z.string(), revoked: z.literal(true) }),
   errors: ['not_found'],

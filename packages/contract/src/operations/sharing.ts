@@ -51,7 +51,7 @@ export const shareAgent = defineOperation({
     'Lets a person, everybody with a role, or everyone who is signed in use an agent of yours, from the next request on. An admin shares any.',
   input: z.object({
     agentId,
-    with: grantee.describe('everyone, user:<id> or role:<role>, as role:patchbay-user'),
+    with: grantee.describe('everyone, user:<id or login> or role:<role>, as role:patchbay-user'),
   }),
   output: shares,
   errors: ['agent_not_found', 'not_found', 'conflict'],

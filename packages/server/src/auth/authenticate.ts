@@ -23,6 +23,7 @@ export type AuthRefusal = {
     | 'expired-key'
     | 'revoked-key'
     | 'wrong-scope'
+    | 'operator-keys-forbidden'
     | 'wrong-door'
     | 'other-agent'
     | 'unknown-agent'
@@ -80,6 +81,10 @@ export function createAuthenticator(deps: {
   readonly clock: Clock;
   readonly tokens: AccessTokens;
   readonly authOff: boolean;
+  /** Do keys open the operator door and REST at all? */
+  readonly operatorKeys: boolean;
+  /** Told of every key that has opened something. */
+  readonly onKeyUsed: (keyId: string) => void;
   readonly localOwner: { readonly token: string; readonly userId: string; readonly roles: readonly Role[] };
 }): Authenticator {
   const { store, clock, tokens, authOff, localOwner } = deps;
@@ -98,9 +103,15 @@ export function createAuthenticator(deps: {
     if (key.revokedAt !== undefined) return refused({ reason: 'revoked-key', subject: subjectOf(key) });
     if (key.expiresAt !== undefined && key.expiresAt <= clock.now())
       return refused({ reason: 'expired-key', subject: subjectOf(key) });
-    if (!scopes.some(scope => key.scopes.includes(scope)))
-      return refused({ reason: 'wrong-scope', subject: subjectOf(key) });
-    return granted(key);
+    if (key.ownerDisabled) return refused({ reason: 'disabled-person', subject: subjectOf(key) });
+    const opening = deps.operatorKeys ? key.scopes : key.scopes.filter(scope => scope !== 'operator');
+    if (!scopes.some(scope => opening.includes(scope))) {
+      const isForbidden = scopes.some(scope => key.scopes.includes(scope));
+      const reason = isForbidden ? 'operator-keys-forbidden' : 'wrong-scope';
+      return refused({ reason, subject: subjectOf(key) });
+    }
+    deps.onKeyUsed(key.id);
+    return granted(opening === key.scopes ? key : { ...key, scopes: opening });
   }
 
   async function openByKey(rows: Rows, token: string, agentId: string): Promise<AgentOutcome> {

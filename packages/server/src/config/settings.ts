@@ -209,6 +209,12 @@ export const settingsSchema = z.object({
         'Calls each credential may make of each agent in a minute; 0 sets no limit. Several nodes tell each other what they let in each second, so a burst spread over them may have up to so many calls on each.',
     }),
   }),
+  keys: z.object({
+    operatorScope: z.enum(['allow', 'forbid']).default('allow').meta({
+      description:
+        '`forbid`: keys open `/mcp` and REST no more, also those that were made before, and none is made that would; people sign in instead. The command line of the machine needs no key.',
+    }),
+  }),
   vault: z.object({
     key: vaultKey().optional().meta({
       description:

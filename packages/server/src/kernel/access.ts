@@ -83,6 +83,11 @@ export function mayMakeKeys(principal: Principal): boolean {
   return actsInPerson(principal);
 }
 
+/** To see somebody's keys, revoke them and, in person, make them one: whose they are, and an admin. */
+export function mayManageKeysOf(principal: Principal, userId: string): boolean {
+  return reaches(principal, 'own-or-admin', userId);
+}
+
 /** To let people in and say what they may: an admin who acts as themselves, for the same reason. */
 export function mayLetPeopleIn(principal: Principal): boolean {
   return isAdmin(principal) && actsInPerson(principal);

@@ -11,7 +11,7 @@ import {
   startDelivery,
 } from '../../store/tables/deliveries.ts';
 import { appendMessages } from '../../store/tables/message-logs.ts';
-import { findUser } from '../../store/tables/users.ts';
+import { findPerson } from '../../store/tables/users.ts';
 import { type AgentCalls, callRefused } from '../call/agent-calls.ts';
 import type { TurnRefusal } from '../turn/refusal.ts';
 import type { ClaimedTurn } from '../turn/turns.ts';
@@ -146,7 +146,7 @@ export function createDeliver(deps: {
  * began.
  */
 async function principalOf(db: Db, { ownerId, credential }: Delivery): Promise<Principal> {
-  const owner = await findUser(db, ownerId);
+  const owner = await findPerson(db, ownerId);
   return {
     ...{ id: ownerId, roles: new Set(owner?.roles), credential },
     ...{ via: 'user-key', agents: { kind: 'shared' } },

@@ -4,9 +4,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Db, Store } from '../../store/store.ts';
+import { findAccountByLogin } from '../../store/tables/accounts.ts';
 import { deleteShares, insertShare, listShares, type Share } from '../../store/tables/agent-shares.ts';
 import { findAgent, lockAgent } from '../../store/tables/agents.ts';
-import { findUser } from '../../store/tables/users.ts';
+import { findPerson } from '../../store/tables/users.ts';
 import { agentNotFound } from './agent-not-found.ts';
 
 /**
@@ -15,7 +16,7 @@ import { agentNotFound } from './agent-not-found.ts';
  */
 export interface Sharing {
   list(principal: Principal, agentId: string): Promise<Share[]>;
-  /** `grantee` is `everyone`, `user:<id>` or `role:<role>`. Rejects with `not_found` when there is no such person or role, with `conflict` when there are as many shares as there may be. */
+  /** `grantee` is `everyone`, `user:<id or login>` or `role:<role>`. Rejects with `not_found` when there is no such person or role, with `conflict` when there are as many shares as there may be. */
   share(principal: Principal, agentId: string, grantee: string): Promise<Share[]>;
   /** Ends a share; one that is not there is as good as ended. */
   unshare(principal: Principal, agentId: string, grantee: string): Promise<Share[]>;
@@ -42,7 +43,8 @@ export function createSharing(deps: { readonly store: Store; readonly clock: Pic
       return store.commit(async db => {
         await lockAgent(db, agentId);
         await requireShareable(db, principal, agentId);
-        const known = await knownGrantee(db, grantee);
+        const known = await storedGrantee(db, grantee);
+        if (known === undefined) throw unknownGrantee(grantee);
         const shares = await listShares(db, agentId);
         if (shares.some(share => share.grantee === known)) return shares;
         if (shares.length >= MAX_SHARES) {
@@ -60,36 +62,36 @@ export function createSharing(deps: { readonly store: Store; readonly clock: Pic
       return store.commit(async db => {
         await lockAgent(db, agentId);
         await requireShareable(db, principal, agentId);
-        await deleteShares(db, agentId, roleGrantee(grantee) ?? grantee);
+        const shares = await listShares(db, agentId);
+        const stored = await storedGrantee(db, grantee);
+        // Also one that nobody would be shared with any more.
+        const ended = shares.find(share => share.grantee === (stored ?? grantee));
+        if (ended) await deleteShares(db, agentId, ended.grantee);
         return listShares(db, agentId);
       });
     },
   };
 }
 
-/** As it is stored. A share with somebody who comes later would be theirs without anybody having meant them. */
-async function knownGrantee(db: Db, grantee: string): Promise<string> {
+/** As it is stored: a person by id, also where they are named by login, a role by its own name. `undefined` where there is nobody of that name. */
+async function storedGrantee(db: Db, grantee: string): Promise<string | undefined> {
   const [kind, name = ''] = grantee.split(':');
-  switch (kind) {
-    case 'user':
-      if (!(await findUser(db, name)))
-        throw new PlatformError('not_found', `with: there is no person "${name}".`);
-      return grantee;
-    case 'role': {
-      const role = roleGrantee(grantee);
-      if (role) return role;
-      throw new PlatformError(
-        'not_found',
-        `with: there is no role "${name}"; roles are ${ROLES.join(', ')}.`,
-      );
-    }
-    default:
-      return grantee;
+  if (kind === 'user') {
+    const person = (await findPerson(db, name)) ?? (await findAccountByLogin(db, name.toLowerCase()));
+    return person && `user:${person.id}`;
   }
+  if (kind !== 'role') return grantee;
+  const role = parseRole(name);
+  return role && `role:${role}`;
 }
 
-/** A role under either of its names. */
-function roleGrantee(grantee: string): string | undefined {
-  const role = grantee.startsWith('role:') ? parseRole(grantee.slice('role:'.length)) : undefined;
-  return role && `role:${role}`;
+/** A share with somebody who comes later would be theirs without anybody having meant them. */
+function unknownGrantee(grantee: string): PlatformError {
+  const [kind, name] = grantee.split(':');
+  return new PlatformError(
+    'not_found',
+    kind === 'user'
+      ? `with: there is no person "${name}".`
+      : `with: there is no role "${name}"; roles are ${ROLES.join(', ')}.`,
+  );
 }

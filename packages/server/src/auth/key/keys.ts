@@ -7,6 +7,7 @@ import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
 import { findAgent, lockAgent } from '../../store/tables/agents.ts';
 import { insertKey, type KeyRecord, listActiveKeys, revokeKey } from '../../store/tables/keys.ts';
+import { findPerson } from '../../store/tables/users.ts';
 import { displayPrefix, hashKeyToken, newKeyToken } from './key-token.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +15,10 @@ const OPERATOR_KEY_MAX_DAYS = 90;
 const MAX_ACTIVE_AGENT_KEYS = 3;
 
 export interface Keys {
-  /** Mints a user key. The token is in the answer and nowhere else. */
+  /**
+   * Mints a user key. The token is in the answer and nowhere else. Rejects with `invalid` for an operator key that lives too long, with
+   * `disabled` where there may be none, with `not_found` when there is no such person.
+   */
   createUserKey(
     userId: string,
     request: {
@@ -31,10 +35,15 @@ export interface Keys {
    */
   createAgentKey(
     principal: Principal,
-    request: { readonly agentId: string; readonly name: string },
+    request: {
+      readonly agentId: string;
+      readonly name: string;
+      readonly expiresInDays?: number | undefined;
+    },
   ): Promise<MintedKey>;
   list(userId: string): Promise<KeyRecord[]>;
-  revoke(userId: string, keyId: string): Promise<void>;
+  /** One of a person's, or without a person anybody's. Rejects with `not_found`. */
+  revoke(userId: string | undefined, keyId: string): Promise<void>;
   /** Active keys of one agent the principal owns. Rejects with `agent_not_found` for any other agent. */
   listOfAgent(principal: Principal, agentId: string): Promise<KeyRecord[]>;
   /** Rejects with `agent_not_found` as `listOfAgent` does, and with `not_found` for a key of something else. */
@@ -49,7 +58,12 @@ export interface MintedKey {
   readonly record: KeyRecord;
 }
 
-export function createKeys(deps: { readonly store: Store; readonly clock: Clock }): Keys {
+export function createKeys(deps: {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** May there be keys with the scope `operator`? */
+  readonly operatorKeys: boolean;
+}): Keys {
   const { store, clock } = deps;
 
   function mint(
@@ -68,6 +82,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
       createdAt,
       expiresAt: days === undefined ? undefined : createdAt + days * DAY_MS,
       revokedAt: undefined,
+      lastUsedAt: undefined,
     };
     return { token, record };
   }
@@ -81,6 +96,12 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
   return {
     async createUserKey(userId, request) {
       const opensOperatorDoor = request.scopes.includes('operator');
+      if (opensOperatorDoor && !deps.operatorKeys) {
+        throw new PlatformError(
+          'disabled',
+          'scopes: keys with the operator scope are not used here (PATCHBAY_KEYS_OPERATOR_SCOPE); sign in with an MCP client instead.',
+        );
+      }
       if (opensOperatorDoor && (request.expiresInDays ?? 0) > OPERATOR_KEY_MAX_DAYS) {
         throw new PlatformError(
           'invalid',
@@ -99,7 +120,11 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
         },
         days,
       );
-      await store.commit(db => insertKey(db, minted.record));
+      await store.commit(async db => {
+        if (!(await findPerson(db, userId)))
+          throw new PlatformError('not_found', `userId: there is no person "${userId}".`);
+        await insertKey(db, minted.record);
+      });
       return minted;
     },
 
@@ -129,7 +154,7 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
             scopes: ['agents'],
             shared: false,
           },
-          undefined,
+          request.expiresInDays,
         );
         await insertKey(db, minted.record);
         return minted;
@@ -140,7 +165,11 @@ export function createKeys(deps: { readonly store: Store; readonly clock: Clock 
 
     async revoke(userId, keyId) {
       const found = await store.commit(db => revokeKey(db, { id: keyId, userId, at: clock.now() }));
-      if (!found) throw new PlatformError('not_found', `keyId: you have no key "${keyId}".`);
+      if (!found)
+        throw new PlatformError(
+          'not_found',
+          `keyId: ${userId === undefined ? 'there is' : 'you have'} no key "${keyId}".`,
+        );
     },
 
     async listOfAgent(principal, agentId) {

@@ -12,5 +12,6 @@ export function keyInfo(record: MintedKey['record']) {
     ...(record.agentId !== undefined && { agentId: record.agentId }),
     createdOn: record.createdAt,
     ...(record.expiresAt !== undefined && { expiresOn: record.expiresAt }),
+    ...(record.lastUsedAt !== undefined && { lastUsedOn: record.lastUsedAt }),
   };
 }

@@ -22,6 +22,8 @@ export interface KeyRecord {
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;
+  /** To the minute; `undefined` for one that was never used. */
+  readonly lastUsedAt: number | undefined;
 }
 
 export async function insertKey(db: Db, key: KeyRecord): Promise<void> {
@@ -50,13 +52,22 @@ export async function findKey(db: Db, id: string): Promise<KeyRecord | undefined
   return row && toRecord(row);
 }
 
-/** The key and its owner's roles in one query: a door asks this once a request. */
-export async function findKeyByHash(
-  db: Db,
-  hash: string,
-): Promise<(KeyRecord & { readonly ownerRoles: readonly Role[] }) | undefined> {
+/** A key with what its owner is now. */
+export interface OwnedKey extends KeyRecord {
+  readonly ownerRoles: readonly Role[];
+  readonly ownerDisabled: boolean;
+}
+
+/** The key and its owner in one query: a door asks this once a request. */
+export async function findKeyByHash(db: Db, hash: string): Promise<OwnedKey | undefined> {
   const [row] = await selectByHash(db, { hash });
-  return row && { ...toRecord(row), ownerRoles: decodeRoles(row.owner_roles) };
+  return (
+    row && {
+      ...toRecord(row),
+      ownerRoles: decodeRoles(row.owner_roles),
+      ownerDisabled: row.owner_disabled === 1,
+    }
+  );
 }
 
 const KEY_COLUMNS = [
@@ -72,14 +83,16 @@ const KEY_COLUMNS = [
   'keys.created_at',
   'keys.expires_at',
   'keys.revoked_at',
+  'keys.last_used_at',
 ] as const;
 
 const selectByHash = prepareQuery((db, { hash }: { hash: string }) =>
   db
     .selectFrom('keys')
     .innerJoin('users', 'users.id', 'keys.user_id')
+    .leftJoin('accounts', 'accounts.user_id', 'keys.user_id')
     .select(KEY_COLUMNS)
-    .select('users.roles as owner_roles')
+    .select(['users.roles as owner_roles', 'accounts.disabled as owner_disabled'])
     .where('keys.hash', '=', hash),
 );
 
@@ -99,21 +112,35 @@ export async function listActiveKeys(
   return rows.map(toRecord);
 }
 
-/** False when the person, or their agent, has no such key. Revoking twice keeps the first time, and tells the news again. */
+/** Of each key the latest time stays, whichever node wrote it. */
+export async function noteKeysUsed(db: Db, ids: readonly string[], at: number): Promise<void> {
+  for (let from = 0; from < ids.length; from += IDS_A_STATEMENT) {
+    await db
+      .updateTable('keys')
+      .set({ last_used_at: at })
+      .where('id', 'in', ids.slice(from, from + IDS_A_STATEMENT))
+      .where(eb => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
+      .execute();
+  }
+}
+
+const IDS_A_STATEMENT = 500;
+
+/**
+ * False when the person, or their agent, has no such key; without a person, when there is none at all. Revoking twice keeps the first
+ * time, and tells the news again.
+ */
 export async function revokeKey(
   db: Db,
   key: {
     readonly id: string;
-    readonly userId: string;
+    readonly userId?: string | undefined;
     readonly agentId?: string;
     readonly at: number;
   },
 ): Promise<boolean> {
-  let query = db
-    .selectFrom('keys')
-    .select('revoked_at')
-    .where('id', '=', key.id)
-    .where('user_id', '=', key.userId);
+  let query = db.selectFrom('keys').select('revoked_at').where('id', '=', key.id);
+  if (key.userId !== undefined) query = query.where('user_id', '=', key.userId);
   if (key.agentId !== undefined) query = query.where('agent_id', '=', key.agentId);
   const found = await query.executeTakeFirst();
   if (!found) return false;
@@ -129,7 +156,7 @@ export async function revokeKeysOf(db: Db, userId: string, at: number): Promise<
   for (const { id } of await listActiveKeys(db, { userId, now: at })) await revokeKey(db, { id, userId, at });
 }
 
-function toRecord(row: Omit<Schema['keys'], 'last_used_at'>): KeyRecord {
+function toRecord(row: Schema['keys']): KeyRecord {
   return {
     id: row.id,
     kind: row.kind === 'agent' ? 'agent' : 'user',
@@ -143,5 +170,6 @@ function toRecord(row: Omit<Schema['keys'], 'last_used_at'>): KeyRecord {
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
   };
 }

@@ -54,15 +54,6 @@ export async function updateUserRoles(db: Db, id: string, roles: readonly Role[]
   return row !== undefined;
 }
 
-export async function findUser(db: Db, id: string): Promise<User | undefined> {
-  const row = await db
-    .selectFrom('users')
-    .select(['id', 'name', 'roles'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && { id: row.id, name: row.name, roles: decodeRoles(row.roles) };
-}
-
 /** The person who was there first: the owner of the installation. */
 export async function findFirstUser(db: Db): Promise<User | undefined> {
   const row = await db
