@@ -53,6 +53,7 @@ const SUBJECT_RESULTS = new Set([
   'newVersion',
   'resourceId',
   'server',
+  'userId',
   'version',
   'workflowId',
 ]);

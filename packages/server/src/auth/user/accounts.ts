@@ -63,7 +63,7 @@ export function createAccounts(deps: {
       ? await store.commit(db => takeSignInTry(db, who, { now, lockedUntil }))
       : undefined;
     const fits = await passwords.verify(isPossible ? password : '', account?.password);
-    if (!account || !fits) return refused(await refusalOf(who, account !== undefined));
+    if (!account || !fits) return refused(await refusalOf(who, account !== undefined || !isPossible));
     await store.commit(db => clearSignInTries(db, account.userId));
     return granted({ userId: account.userId });
   }

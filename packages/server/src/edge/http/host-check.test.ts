@@ -46,3 +46,19 @@ describe('requests that are addressed to us', () => {
     expect(outcome(host, origin)).toBe(expected);
   });
 });
+
+describe('pages of the platform itself', () => {
+  it.each([
+    ['localhost:7070', 'http://localhost:7070', true],
+    ['agents.example.com', 'https://agents.example.com', true],
+    ['agents.example.com', 'http://agents.example.com', false],
+    // May talk to the doors, and is no page of ours.
+    ['localhost:7070', 'https://app.example.com', false],
+    ['localhost:7070', 'http://localhost:7071', false],
+    ['localhost:7070', 'null', false],
+    ['localhost:7070', undefined, false],
+    [undefined, 'http://localhost:7070', false],
+  ])('Host %s with Origin %s: %s', (host, origin, expected) => {
+    expect(check.isOwnPage({ host, origin })).toBe(expected);
+  });
+});
