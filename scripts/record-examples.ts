@@ -124,6 +124,7 @@ const ARGUMENTS: Readonly<
   delete_file: answers => ({ file_id: answers('presign_upload').file_id }),
   revoke_agent_key: answers => ({ agentId: 'demo', keyId: answers('create_agent_key').id }),
   delete_secret: answers => ({ name: answers('put_secret').name }),
+  delete_credential: answers => ({ name: answers('put_credential').name }),
   delete_variable: answers => ({ name: answers('put_variable').name }),
   // The server that is always there: the platform itself.
   add_server: (_, test) => ({

@@ -13,6 +13,7 @@ import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import type { Logger } from '../../packages/server/src/kernel/logger.ts';
 import { createSafeFetch } from '../../packages/server/src/kernel/safe-fetch.ts';
 import { compileText } from '../../packages/server/src/secrets/reference-text.ts';
+import { NO_PEOPLE } from '../../test/connections/no-people.ts';
 
 const quiet: Logger = {
   debug: () => undefined,
@@ -48,6 +49,7 @@ export function ourCalls(): OutboundCalls {
     registered: () => undefined,
     reconcile: async () => undefined,
     checkOf: () => undefined,
+    ...NO_PEOPLE,
     onCall: () => undefined,
   });
 }

@@ -11,6 +11,7 @@ import type { ToolSnapshot } from '../../packages/server/src/connections/tool/pi
 import { compileText } from '../../packages/server/src/secrets/reference-text.ts';
 import { createJumpingClock } from '../jumping-clock.ts';
 import { newMark } from './fault-rig.ts';
+import { NO_PEOPLE } from './no-people.ts';
 import { tool } from './servers/fault-server.ts';
 import { faultServers } from './servers/fault-servers.ts';
 import { quiet, testPool } from './test-pool.ts';
@@ -53,6 +54,7 @@ async function rigWith({ annotations = {}, options = {} }: { annotations?: objec
       definition = define(stored);
     },
     checkOf: () => undefined,
+    ...NO_PEOPLE,
     onCall: () => undefined,
   });
   const mark = newMark();

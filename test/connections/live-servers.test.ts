@@ -6,11 +6,13 @@ import type { Connection } from '../../packages/server/src/connections/session/c
 import { SessionError } from '../../packages/server/src/connections/session/failure.ts';
 import type { HeardEvent } from '../../packages/server/src/kernel/events.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { NO_PEOPLE } from './no-people.ts';
 import { quiet } from './test-pool.ts';
 
 const REF = { scope: 'default', name: 'keyed' };
 const DEFINITION = {
   ref: REF,
+  auth: { kind: 'none' },
   transport: { kind: 'http', url: 'https://a.example/mcp', headers: { authorization: '${vault:key}' } },
 } as unknown as ServerDefinition;
 
@@ -36,7 +38,12 @@ function liveServer() {
       listed: () => view,
     } as never,
     accepted: { of: () => new Map(), read: async () => undefined, first: async () => undefined } as never,
-    pool: { retire: async (one: Connection) => void retired.push(names.get(one)!), stderrOf: () => [] },
+    ...NO_PEOPLE,
+    pool: {
+      retire: async (one: Connection) => void retired.push(names.get(one)!),
+      retireOf: async () => undefined,
+      stderrOf: () => [],
+    },
     store: {
       subscribe: listener => {
         tell = event => listener(event, 'here');

@@ -6,6 +6,7 @@ import {
 import { readServerOptions } from '../../packages/server/src/connections/server/server-options.ts';
 import { compileText } from '../../packages/server/src/secrets/reference-text.ts';
 import { createManualClock } from '../manual-clock.ts';
+import { NO_PEOPLE } from './no-people.ts';
 import { faultServers } from './servers/fault-servers.ts';
 import { quiet, testPool } from './test-pool.ts';
 
@@ -35,6 +36,7 @@ async function rigWith() {
     registered: () => definition,
     reconcile: async () => undefined,
     checkOf: () => undefined,
+    ...NO_PEOPLE,
     onCall: () => undefined,
   });
   const signal = new AbortController().signal;

@@ -553,15 +553,18 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   await provokeServers(provoke);
   await provoke('delete_secret', { name: 'nothing' });
   await provoke('delete_variable', { name: 'nothing' });
+  await provoke('delete_credential', { name: 'nothing' });
   await fillUp();
   await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
   await provoke('put_variable', { name: 'one-more', value: 'x' });
+  await provoke('put_credential', { name: 'one-more', token: 'x' });
   const withKey = { ...exampleOf(find('setup_agent')), apiKey: 'not a real key' };
   await provoke('setup_agent', withKey);
   await loseVaultKey();
   await provoke('setup_agent', withKey);
   await provoke('put_secret', { name: 'one-more', value: 'not a real key' });
   await provoke('rotate_secrets', {});
+  await provoke('put_credential', { name: 'one-more', token: 'x' });
   await provoke('add_server', {
     name: 'locked',
     options: { ...DOWN, headers: { authorization: 'Bearer x' } },
@@ -714,6 +717,16 @@ async function fillUp() {
       conversation_id: null,
       ...of,
     };
+    await db
+      .insertInto('personal_credentials')
+      .values(
+        Array.from({ length: 200 }, (_, index) => ({
+          ...{ user_id: platform.platform.owner.id, name: `c${index}`, data_key_id: id },
+          ...{ sealed: new Uint8Array(1), revision: 1, given: 1 },
+          ...{ renewing_until: null, created_at: 0, updated_at: 0 },
+        })),
+      )
+      .execute();
     for (let part = 0; part < 100; part += 1) {
       const names = Array.from({ length: 100 }, (_, index) => `${part}.${index}`);
       await db
@@ -731,6 +744,7 @@ async function fillUp() {
 async function loseVaultKey() {
   await platform.platform.store.commit(async db => {
     await db.deleteFrom('secrets').execute();
+    await db.deleteFrom('personal_credentials').execute();
     await db.updateTable('data_keys').set({ id: 'dek_other', vault_key_id: 'other' }).execute();
   });
 }

@@ -6,6 +6,7 @@ import { addAudit } from './commands/audit.ts';
 import { addCall } from './commands/call.ts';
 import { addChat } from './commands/chat.ts';
 import { addConnect } from './commands/connect.ts';
+import { addCredentials } from './commands/credentials.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExport } from './commands/export.ts';
 import { addImport } from './commands/import.ts';
@@ -85,6 +86,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addSignIn(program, io);
   addServers(program, io);
   addSecrets(program, io);
+  addCredentials(program, io);
   addVars(program, io);
   addCall(program, io);
   addLogs(program, io);

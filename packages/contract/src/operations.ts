@@ -28,6 +28,7 @@ import {
   readConversationLog,
   talkToAgent,
 } from './operations/conversation.ts';
+import { deleteCredential, listCredentials, putCredential } from './operations/credentials.ts';
 import { deployAgent, getDeploymentStatus, undeployAgent } from './operations/deployment.ts';
 import { listAuditEvents, readAgentLogs, readAuditTrail, verifyAudit } from './operations/diagnostics.ts';
 import { listDocs, readDocs } from './operations/docs.ts';
@@ -216,6 +217,9 @@ export const OPERATIONS = [
   putVariable,
   listVariables,
   deleteVariable,
+  putCredential,
+  listCredentials,
+  deleteCredential,
   addServer,
   listServers,
   readServer,

@@ -60,10 +60,14 @@ import { createUsers, type Users } from './auth/user/users.ts';
 import type { AgentSection } from './config/agent-sections.ts';
 import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
+import { configuredProvider } from './connections/credential/configured-credentials.ts';
+import { createPersonalCredentials } from './connections/credential/personal-credentials.ts';
+import { retireChangedConnections } from './connections/credential/retire-changed.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
 import type { ConfiguredInstances } from './connections/server/configured-instances.ts';
 import type { ServerRef } from './connections/server/definition.ts';
 import { createDiscoverTools } from './connections/server/discover-tools.ts';
+import { createKeptTools } from './connections/server/kept-tools.ts';
 import { createLiveServers, type LiveServers } from './connections/server/live-servers.ts';
 import { createRegistry, type Registry } from './connections/server/registry.ts';
 import { createPool } from './connections/session/pool.ts';
@@ -297,8 +301,17 @@ export async function createPlatform(
   undo.defer(() => registry.close());
   const registeredNow = (ref: ServerRef) => registry.find(ref)?.definition;
   const accepted = createAcceptedTools({ store, clock });
+  const kept = createKeptTools({ store, clock, logger: part('servers') });
+  const personalCredentials = createPersonalCredentials({ store, vault, clock });
+  undo.use(
+    retireChangedConnections({ store, pool, credentials: personalCredentials, logger: part('connections') }),
+  );
   const outboundCalls = createOutboundCalls({
-    ...{ pool, references, clock, accepted },
+    ...{ pool, references, clock, accepted, kept },
+    credentialsOf(instance) {
+      const configured = registry.credentialsOf(instance);
+      return configured ? configuredProvider(configured, clock) : personalCredentials;
+    },
     logger: part('connections'),
     limits: { callsPerMinute: config.connections.callsPerMinute },
     registered: registeredNow,
@@ -307,7 +320,7 @@ export async function createPlatform(
     onCall: metrics.outboundCall,
   });
   const servers = createLiveServers({
-    ...{ registry, accepted, pool, store, clock, random },
+    ...{ registry, accepted, kept, pool, store, clock, random },
     calls: outboundCalls,
     logger: part('servers'),
     onTools: metrics.serverTools,
@@ -396,6 +409,7 @@ export async function createPlatform(
       logs,
       vault,
       variables,
+      personalCredentials,
       files,
       calls,
       audit,

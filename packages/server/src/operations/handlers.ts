@@ -24,6 +24,7 @@ import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { SignInLinks } from '../auth/page/sign-in-links.ts';
 import type { Users } from '../auth/user/users.ts';
+import type { PersonalCredentials } from '../connections/credential/personal-credentials.ts';
 import type { DiscoverTools } from '../connections/server/discover-tools.ts';
 import type { Registry } from '../connections/server/registry.ts';
 import type { ServersRuntime } from '../connections/server/runtime.ts';
@@ -58,6 +59,9 @@ import { listConversations } from './conversation/list_conversations.ts';
 import { readConversation } from './conversation/read_conversation.ts';
 import { readConversationLog } from './conversation/read_conversation_log.ts';
 import { talkToAgent } from './conversation/talk_to_agent.ts';
+import { deleteCredential } from './credentials/delete_credential.ts';
+import { listCredentials } from './credentials/list_credentials.ts';
+import { putCredential } from './credentials/put_credential.ts';
 import { deployAgent } from './deployment/deploy_agent.ts';
 import { getDeploymentStatus } from './deployment/get_deployment_status.ts';
 import { undeployAgent } from './deployment/undeploy_agent.ts';
@@ -179,6 +183,7 @@ export function createHandlers(parts: {
   readonly auditVerifier: AuditVerifier;
   readonly vault: Vault;
   readonly variables: Variables;
+  readonly personalCredentials: PersonalCredentials;
   readonly registry: Registry;
   readonly servers: ServersRuntime;
   readonly discoverTools: DiscoverTools;
@@ -203,6 +208,7 @@ export function createHandlers(parts: {
     auditVerifier,
     vault,
     variables,
+    personalCredentials,
     files,
     registry,
     servers,
@@ -288,6 +294,9 @@ export function createHandlers(parts: {
     put_variable: putVariable(variables),
     list_variables: listVariables(variables),
     delete_variable: deleteVariable(variables),
+    put_credential: putCredential(personalCredentials, registry),
+    list_credentials: listCredentials(personalCredentials, registry),
+    delete_credential: deleteCredential(personalCredentials),
     add_server: addServer(registry, servers),
     list_servers: listServers(registry, servers),
     read_server: readServer(registry, servers),

@@ -50,6 +50,20 @@ export function openSecret(
   return decrypt(dataKey.bytes, sealed, ['secret', name, dataKey.id, ...allowedAgents])?.toString('utf8');
 }
 
+/** The same for what is no secret of the vault: `belongsTo` says what it is and whose, and opens nothing else. */
+export function sealText(dataKey: DataKey, belongsTo: readonly string[], text: string): Uint8Array {
+  return encrypt(dataKey.bytes, Buffer.from(text, 'utf8'), ['text', dataKey.id, ...belongsTo]);
+}
+
+/** `undefined` when it was changed, or is not what was sealed for this, with this key. */
+export function openText(
+  dataKey: DataKey,
+  belongsTo: readonly string[],
+  sealed: Uint8Array,
+): string | undefined {
+  return decrypt(dataKey.bytes, sealed, ['text', dataKey.id, ...belongsTo])?.toString('utf8');
+}
+
 /** Without the data key nobody can try values on it, and equal values of two names do not look alike. */
 export function checksumOf(dataKey: DataKey, name: string, value: string): string {
   const key = createHmac('sha256', dataKey.bytes).update('patchbay checksum').digest();

@@ -17,6 +17,12 @@ import {
 } from '../store/tables/data-keys.ts';
 import { addJob } from '../store/tables/jobs.ts';
 import {
+  type CredentialKey,
+  credentialOf,
+  listCredentialsOfOtherKeys,
+  resealCredential,
+} from '../store/tables/personal-credentials.ts';
+import {
   countSecrets,
   deleteSecret,
   findGrants,
@@ -35,7 +41,9 @@ import {
   type DataKey,
   newDataKey,
   openSecret,
+  openText,
   sealSecret,
+  sealText,
   unwrapDataKey,
   wrapDataKey,
 } from './sealing.ts';
@@ -110,8 +118,26 @@ export interface Vault {
   reseal(): Promise<Resealed>;
   /** The value for an agent: `absent` when there is none of that name, `not-allowed` when it is for other agents. */
   open(name: string, agentId: string): Promise<OpenedSecret>;
+  /**
+   * Seals texts that are no secrets of the vault with its keys, each for what it belongs to; what this resolves with is called within a unit.
+   */
+  prepareSeal(): Promise<(db: Db, belongsTo: readonly string[], text: string) => Promise<SealedText>>;
+  /** Rejects with a `Fault` when it was changed, or sealed for something else. */
+  openText(text: SealedWith, belongsTo: readonly string[]): Promise<string>;
   /** Which of the names are there, with the agents that may use each. Needs no key. */
   grants(names: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
+}
+
+/** A sealed text as it is stored. */
+export interface SealedText {
+  readonly sealed: Uint8Array;
+  readonly dataKeyId: string;
+}
+
+/** With the key that opens it, besides the vault key. */
+export interface SealedWith {
+  readonly sealed: Uint8Array;
+  readonly dataKey: DataKeyRecord;
 }
 
 export type OpenedSecret =
@@ -257,9 +283,36 @@ export function createVault(deps: {
       if (batch.names.length < RESEAL_AT_ONCE) break;
       after = batch.names.at(-1)!;
     }
+    await resealCredentials(current);
     await store.commit(deleteUnusedDataKeys);
     if (damaged.length > 0) logger.error('Secrets do not open and keep their old data key', { damaged });
     return { count, damaged };
+  }
+
+  /** Those of people at MCP servers. One that does not open keeps its key. */
+  async function resealCredentials(current: VaultKey): Promise<void> {
+    let after: CredentialKey | undefined;
+    for (;;) {
+      const last = after;
+      const batch = await store.commit(async db => {
+        const dataKey = await currentDataKey(db, current);
+        const rows = await listCredentialsOfOtherKeys(db, {
+          dataKeyId: dataKey.id,
+          after: last,
+          limit: RESEAL_AT_ONCE,
+        });
+        for (const row of rows) {
+          const belongsTo = credentialOf(row);
+          const text = openText(openDataKey(row.dataKey, current), belongsTo, row.sealed);
+          if (text === undefined) continue;
+          const sealed = sealText(dataKey, belongsTo, text);
+          await resealCredential(db, { ...row, sealed, dataKeyId: dataKey.id });
+        }
+        return rows;
+      });
+      if (batch.length < RESEAL_AT_ONCE) return;
+      after = batch.at(-1);
+    }
   }
 
   /** One that does not open must not keep the others from their new key. */
@@ -356,6 +409,22 @@ export function createVault(deps: {
       if (!secret) return { kind: 'absent' };
       if (!agentMayUseSecret(agentId, secret)) return { kind: 'not-allowed' };
       return { kind: 'opened', value: secret.value };
+    },
+
+    async prepareSeal() {
+      const current = await vaultKey();
+      return async (db, belongsTo, text) => {
+        const dataKey = await currentDataKey(db, current);
+        return { sealed: sealText(dataKey, belongsTo, text), dataKeyId: dataKey.id };
+      };
+    },
+
+    async openText({ sealed, dataKey }, belongsTo) {
+      const text = openText(openDataKey(dataKey, await keys.current()), belongsTo, sealed);
+      if (text !== undefined) return text;
+      throw new Fault('sealed_text_damaged', 'A sealed text in the database was changed from outside.', {
+        data: { kind: belongsTo[0] },
+      });
     },
 
     grants: names => findGrants(store.db, names),

@@ -69,6 +69,8 @@ export interface Schema {
     sealed: Uint8Array;
     /** Another one after every change. */
     revision: number;
+    /** The revision that the person gave: the same as long as it is only renewed. */
+    given: number;
     /** Until then one node renews it, and the others wait. */
     renewing_until: number | null;
     created_at: number;

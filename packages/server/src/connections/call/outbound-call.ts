@@ -30,6 +30,8 @@ export interface CallFor {
   readonly userId: string;
   /** See `StepTools.callerToken`; nobody's where it is left out. */
   readonly callerToken?: ((url: URL) => Promise<string | undefined>) | undefined;
+  /** Who said what the call is made for, where it is not the same person. */
+  readonly spokenBy?: string | undefined;
 }
 
 /** How often what may have arrived is sent again, where that is declared (A-69, C26). */

@@ -3,9 +3,12 @@ import { sha256OfJson } from '../../kernel/digest.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { createScrubber, inTurn } from '../../kernel/redact.ts';
 import type { References } from '../../secrets/references.ts';
+import type { CredentialsProvider } from '../credential/credentials-provider.ts';
+import { createPersonalAccess, isPersonal } from '../credential/personal-access.ts';
 import type { AcceptedTools } from '../server/accepted-tools.ts';
 import { DEFAULT_INSTANCE } from '../server/configured-instances.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from '../server/definition.ts';
+import type { KeptTools } from '../server/kept-tools.ts';
 import { openerOf } from '../server/literal-credentials.ts';
 import { createResolveEndpoint } from '../server/resolve-endpoint.ts';
 import { createViews, type ServerView, type ToolList } from '../server/server-view.ts';
@@ -16,7 +19,8 @@ import { timeLimit } from '../session/time-limit.ts';
 import { type BudgetLimits, type CallRate, createCallRate } from './budget.ts';
 import type { CallFor, OutboundCall } from './outbound-call.ts';
 import type { CallOutcome, CallRecord } from './outcome.ts';
-import type { Reachable } from './resolve.ts';
+import { createPersonalConnections } from './personal-connections.ts';
+import type { Reached } from './resolve.ts';
 import { runCall } from './run-call.ts';
 import { callSteps } from './steps.ts';
 
@@ -45,6 +49,8 @@ export interface OutboundCalls {
    * with the reason of the signal.
    */
   offered(call: Pick<OutboundCall, 'server' | 'callFor' | 'turn' | 'signal'>): Promise<ServerView>;
+  /** The tools of a server that each person reaches by themselves, for who has not connected to it. */
+  standIn(server: ServerDefinition): ServerView;
   /** Counts a call that an agent makes elsewhere among its calls of tools: see `BudgetLimits`. */
   readonly tooOften: CallRate;
   /** The tools as they were listed last; `undefined` before the first time. */
@@ -52,12 +58,6 @@ export interface OutboundCalls {
 }
 
 type Listing = Pick<OutboundCall, 'server' | 'turn' | 'signal'>;
-
-interface Reached extends Reachable {
-  /** Of a server behind an address. */
-  readonly url: string | undefined;
-}
-
 export function createOutboundCalls(deps: {
   readonly pool: Pool;
   readonly references: Pick<References, 'compile' | 'resolve'>;
@@ -65,6 +65,9 @@ export function createOutboundCalls(deps: {
   readonly logger: Logger;
   readonly limits: BudgetLimits;
   readonly accepted: Pick<AcceptedTools, 'of' | 'first'>;
+  readonly kept: KeptTools;
+  /** Where people's own credentials come from, by instance. */
+  readonly credentialsOf: (scope: string) => CredentialsProvider;
   /** A registered server as it is defined now. */
   readonly registered: (ref: ServerRef) => ServerDefinition | undefined;
   /** Has `registered` know what the store holds at this moment, where other nodes may have changed it. */
@@ -74,17 +77,26 @@ export function createOutboundCalls(deps: {
   /** Told of every call. */
   readonly onCall: (record: CallRecord, callFor: CallFor) => void;
 }): OutboundCalls {
-  const { pool, references, clock, logger, limits, accepted, registered, reconcile, checkOf, onCall } = deps;
+  const { pool, references, clock, logger, limits, accepted, kept, registered, reconcile, checkOf, onCall } =
+    deps;
   const resolveEndpoint = createResolveEndpoint(references);
   const viewOf = createViews();
   /** By turn and connection: the lists that the turn goes by (W-21). */
   const turns = new WeakMap<object, Map<Connection, ToolList>>();
+  /** By turn and server: what those of its people who are not connected have been offered. */
+  const standIns = new WeakMap<object, Map<string, ServerView>>();
   /** What was said of tools that are not used. */
   const unused = new WeakMap<Connection, string>();
   /** Since when those that did not come in time are waited for no more, in epoch ms. */
   const late = new WeakMap<Connection, number>();
   /** What the definitions of documents stood for last. */
   const literal = new WeakMap<ServerDefinition, Connection>();
+
+  const people = createPersonalConnections({
+    ...{ pool, kept, accepted, registered, viewOf, checkAddress },
+    findAccess: createPersonalAccess({ credentialsOf: deps.credentialsOf, logger }),
+    listed: (server, from) => listed(server, from),
+  });
 
   async function connection(server: ServerDefinition, callFor: CallFor): Promise<Connection> {
     return (await reached(server, callFor)).connection;
@@ -100,6 +112,10 @@ export function createOutboundCalls(deps: {
     );
     // Meanwhile it may have been removed: what is asked for now is kept alive for some time.
     if (!isLiteral && registered(server.ref) !== now) return reached(server, callFor);
+    if (isPersonal(now)) {
+      const found = await people.reach(now, callFor, { endpoint, scrub });
+      return registered(now.ref) === now ? found() : reached(server, callFor);
+    }
     const { scope } = now.ref;
     const owner = ownerOf(now, callFor);
     const name = formatServerRef(now.ref);
@@ -202,6 +218,10 @@ export function createOutboundCalls(deps: {
         return { ...found, headers, scrub: inTurn(found.scrub, createScrubber([value])) };
       },
       view: async (call, from) => viewOf(call.server, await listFor(call, from)),
+      async ownView({ server, signal }, from) {
+        await from.ready(signal);
+        return listed(server, from)!;
+      },
       latest({ server }, from) {
         const view = listed(server, from);
         const { gated } = isInDocument(server.ref) ? server : (registered(server.ref) ?? server);
@@ -215,12 +235,30 @@ export function createOutboundCalls(deps: {
     tooOften,
     listed,
     async offered(call) {
-      const { connection: from } = await reached(call.server, call.callFor);
-      if (call.turn && !turns.get(call.turn)?.has(from)) await isThere(from, call.signal);
-      return viewOf(call.server, await listFor(call, from));
+      const { server, turn, signal } = call;
+      const before = turn && standIns.get(turn)?.get(formatServerRef(server.ref));
+      if (before) return before;
+      try {
+        const { connection: from } = await reached(server, call.callFor);
+        if (turn && !turns.get(turn)?.has(from)) await isThere(from, signal);
+        return viewOf(server, await listFor(call, from));
+      } catch (thrown) {
+        if (server.auth.kind !== 'principal' || !isAboutCredential(thrown)) throw thrown;
+        return standInFor(server, turn);
+      }
     },
+    standIn: people.standIn,
     call: call => runCall(steps, call, { clock, onCall: (record, reason) => note(call, record, reason) }),
   };
+
+  /** The same within a turn, also when its person connects meanwhile (W-21). */
+  function standInFor(server: ServerDefinition, turn: object | undefined): ServerView {
+    const view = people.standIn(server);
+    if (!turn) return view;
+    const ofTurn = standIns.get(turn) ?? new Map<string, ServerView>();
+    standIns.set(turn, ofTurn.set(formatServerRef(server.ref), view));
+    return view;
+  }
 
   /** Rejects with a `SessionError` where a turn should do without the server. */
   async function isThere(from: Connection, signal: AbortSignal): Promise<void> {
@@ -270,6 +308,10 @@ async function tokenFor(
 
 function notYet(): SessionError {
   return new SessionError('SERVER_UNAVAILABLE', 'no', 'it is not connected yet');
+}
+
+function isAboutCredential(thrown: unknown): boolean {
+  return thrown instanceof SessionError && thrown.kind === 'AUTHENTICATION_FAILED';
 }
 
 function isInDocument({ scope }: ServerRef): boolean {

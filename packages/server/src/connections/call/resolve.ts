@@ -3,6 +3,7 @@ import type { ServerView } from '../server/server-view.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError } from '../session/failure.ts';
 import { readAnnotations } from '../tool/annotations.ts';
+import { connected, isConnectTool } from './connect-tool.ts';
 import type { CallStep, ListedTool, OutboundCall } from './outbound-call.ts';
 import { bridgeToolOf } from './resource-bridge.ts';
 
@@ -19,12 +20,19 @@ export interface Reachable {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+export interface Reached extends Reachable {
+  /** Of a server behind an address. */
+  readonly url: string | undefined;
+}
+
 /** Finds what a definition stands for now. */
 export interface Resolver {
   /** Rejects with a `SessionError` when the credentials cannot be had. */
   reach(call: OutboundCall): Promise<Reachable>;
   /** The tools as the definition offers them; connects where there is no connection. */
   view(call: OutboundCall, connection: Connection): Promise<ServerView>;
+  /** The tools as the person has them who has just connected. */
+  ownView(call: OutboundCall, connection: Connection): Promise<ServerView>;
   /** The same by the list, and the definition, that are the latest now; `undefined` where there is none. */
   latest(
     call: OutboundCall,
@@ -41,6 +49,10 @@ export function createResolveStep(resolver: Resolver): CallStep {
       const { connection, scrub, definition, identity, headers } = await resolver.reach(call);
       const { gated } = definition;
       Object.assign(state, { connection, scrub, identity, headers });
+      if (isConnectTool(call.server, call.tool)) {
+        const own = await resolver.ownView(call, connection);
+        if (!own.known.has(call.tool)) return connected(call.server, own);
+      }
       const bridge = bridgeToolOf(call.server, call.tool);
       if (bridge) {
         const { tool } = bridge;

@@ -27,6 +27,8 @@ export interface Credential {
   refused(answer: CredentialAnswer): Promise<boolean>;
   /** What it has shown of late, and must be in nothing that is kept or shown. */
   secrets?(): readonly string[];
+  /** How often one request may be refused and sent again; as often as is sensible unless said. */
+  readonly refusals?: number;
   /** Told every answer, before `refused`: some carry what the next request needs. */
   answered?(answer: CredentialAnswer): void;
 }

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { compileText } from '../../secrets/reference-text.ts';
+import type { ConfiguredCredentials } from '../credential/configured-credentials.ts';
 import type { AddressCheck } from './address-check.ts';
 import type { ServerDefinition } from './definition.ts';
 import { nameProblem, readServerOptions } from './server-options.ts';
@@ -13,6 +14,8 @@ export interface ConfiguredInstance {
   /** Options by name of the server. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly check: AddressCheck | undefined;
+  /** Where people's own credentials come from; from the platform unless given. */
+  readonly credentials?: ConfiguredCredentials | undefined;
   /** Only code can hold functions. */
   readonly source: 'code' | 'data';
 }
@@ -22,6 +25,7 @@ export type ConfiguredInstances = Readonly<Record<string, ConfiguredInstance>>;
 /** An instance of the configuration, read. */
 export interface StaticInstance {
   readonly check: AddressCheck | undefined;
+  readonly credentials: ConfiguredCredentials | undefined;
   readonly definitions: ReadonlyMap<string, ServerDefinition>;
 }
 
@@ -32,10 +36,10 @@ export function readInstances(
 ): ReadonlyMap<string, StaticInstance> {
   const problems: string[] = [];
   const all = {
-    [DEFAULT_INSTANCE]: { servers: {}, check: undefined, source: 'data' as const },
+    [DEFAULT_INSTANCE]: { servers: {}, check: undefined, credentials: undefined, source: 'data' as const },
     ...instances,
   };
-  const read = Object.entries(all).map(([scope, { servers, check, source }]) => {
+  const read = Object.entries(all).map(([scope, { servers, check, credentials, source }]) => {
     const problem = nameProblem(scope);
     if (problem !== undefined) problems.push(`The name of the instance ${JSON.stringify(scope)} ${problem}.`);
     const definitions = Object.entries(servers).flatMap(([name, options]) => {
@@ -47,7 +51,7 @@ export function readInstances(
         return [];
       }
     });
-    return [scope, { check, definitions: new Map(definitions) }] as const;
+    return [scope, { check, credentials, definitions: new Map(definitions) }] as const;
   });
   if (problems.length > 0) throw new PlatformError('invalid', problems.join('\n'), { details: { problems } });
   return new Map(read);

@@ -30,7 +30,8 @@ function explain(health: Partial<ServerHealth>, transport: ServerTransport = HTT
     stderr: [],
     ...health,
   };
-  const definition = { ref: { scope: 'default', name: 'one' }, transport } as ServerDefinition;
+  const ref = { scope: 'default', name: 'one' };
+  const definition = { ref, transport, auth: { kind: 'none' } } as ServerDefinition;
   return explainHealth({ health: () => known }, definition);
 }
 

@@ -17,6 +17,17 @@ export function explainHealth(
 ): ExplainedHealth {
   const health = runtime.health(definition.ref);
   const name = formatServerRef(definition.ref);
+  const { auth } = definition;
+  if (auth.kind === 'principal') {
+    const used = `${name} is reached by each person with their own credential "${auth.credentialName}"`;
+    if (health.state === 'unknown')
+      return {
+        summary: `${used}, and nobody has connected yet: agents have one tool that starts it.`,
+        remedy: undefined,
+      };
+    if (health.state === 'available')
+      return { summary: `${used}, and offers ${counted(health.toolCount)}.`, remedy: undefined };
+  }
   switch (health.state) {
     case 'available':
       return { summary: `${name} is connected and offers ${counted(health.toolCount)}.`, remedy: undefined };

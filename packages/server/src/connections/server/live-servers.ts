@@ -6,6 +6,7 @@ import { createQueue } from '../../kernel/queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallFor } from '../call/outbound-call.ts';
 import type { OutboundCalls } from '../call/outbound-calls.ts';
+import { isPersonal } from '../credential/personal-access.ts';
 import { backoffMs } from '../session/backoff.ts';
 import type { Connection } from '../session/connection.ts';
 import { SessionError, sessionError } from '../session/failure.ts';
@@ -13,8 +14,9 @@ import type { Pool } from '../session/pool.ts';
 import { digestOf, snapshotOf } from '../tool/pinned-tools.ts';
 import type { AcceptedTools } from './accepted-tools.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
+import type { KeptTools } from './kept-tools.ts';
 import type { Registry } from './registry.ts';
-import type { ServerProblem, ServersRuntime } from './runtime.ts';
+import type { ServerHealth, ServerProblem, ServersRuntime } from './runtime.ts';
 import type { ServerView } from './server-view.ts';
 import { answerOf, healthOf, toolsOf } from './shown-server.ts';
 
@@ -55,7 +57,8 @@ export function createLiveServers(deps: {
   readonly registry: Pick<Registry, 'list' | 'subscribe'>;
   readonly calls: OutboundCalls;
   readonly accepted: AcceptedTools;
-  readonly pool: Pick<Pool, 'retire' | 'stderrOf'>;
+  readonly kept: KeptTools;
+  readonly pool: Pick<Pool, 'retire' | 'retireOf' | 'stderrOf'>;
   readonly store: Pick<Store, 'subscribe'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -67,19 +70,24 @@ export function createLiveServers(deps: {
     readonly count: number | undefined;
   }) => void;
 }): LiveServers {
-  const { registry, calls, accepted, pool, clock, random, logger, onTools } = deps;
+  const { registry, calls, accepted, kept, pool, clock, random, logger, onTools } = deps;
   const servers = new Map<string, Live>();
   const start = createQueue(STARTS_AT_ONCE);
   const closed = new AbortController();
   const stops: (() => void)[] = [];
 
   const liveOf = (ref: ServerRef) => servers.get(formatServerRef(ref));
-  const viewOf = ({ definition, connection }: Live): ServerView | undefined =>
-    connection && calls.listed(definition, connection);
+  const viewOf = ({ definition, connection }: Live): ServerView | undefined => {
+    if (isPersonal(definition)) return calls.standIn(definition);
+    return connection && calls.listed(definition, connection);
+  };
+  /** People reach it by themselves, and nobody has yet: there is only the tool that connects. */
+  const isUntouched = ({ definition }: Live) => isPersonal(definition) && !kept.of(definition.ref);
 
   function begin(definition: ServerDefinition): void {
     const key = formatServerRef(definition.ref);
     const live = servers.get(key) ?? newLive(definition);
+    if (live.definition !== definition) retirePeople(live);
     live.definition = definition;
     servers.set(key, live);
     look(live);
@@ -92,6 +100,12 @@ export function createLiveServers(deps: {
     live.looking = lookOnce(live, () => live.look === mine, accepts);
   }
 
+  /** Connections of people to what the server was. */
+  function retirePeople({ definition }: Live): void {
+    const server = formatServerRef(definition.ref);
+    if (isPersonal(definition)) void pool.retireOf(owner => owner.server === server);
+  }
+
   async function lookOnce(live: Live, isLatest: () => boolean, accepts: boolean): Promise<void> {
     const { ref } = live.definition;
     if (accepts || !accepted.of(ref)) {
@@ -99,6 +113,16 @@ export function createLiveServers(deps: {
         logger.error('What was accepted of an MCP server cannot be read', { ...nameOf(live), error });
         lookAgain(live, isLatest, READ_AGAIN_MS);
       });
+    }
+    if (isPersonal(live.definition)) {
+      await kept.read(ref).catch(error => {
+        logger.error('The kept tools of an MCP server cannot be read', { ...nameOf(live), error });
+        lookAgain(live, isLatest, READ_AGAIN_MS);
+      });
+      if (!isLatest()) return;
+      live.problem = undefined;
+      unfollow(live);
+      return changed(live);
     }
     try {
       const connection = await calls.connection(live.definition, NOBODY);
@@ -202,7 +226,7 @@ export function createLiveServers(deps: {
 
   function acceptFirst(live: Live, view: ServerView): void {
     const { ref } = live.definition;
-    if (view.known.size === 0 || accepted.of(ref)?.size) return;
+    if (view.known.size === 0 || isUntouched(live) || accepted.of(ref)?.size) return;
     accepted
       .first(ref, [...view.known.values()])
       .catch(error =>
@@ -216,7 +240,9 @@ export function createLiveServers(deps: {
     live.look += 1;
     servers.delete(formatServerRef(ref));
     accepted.forget(ref);
+    kept.forget(ref);
     unfollow(live);
+    retirePeople(live);
     const { scope: mcp, name: server } = ref;
     onTools({ mcp, server, count: undefined });
     logger.info('The tools of an MCP server changed', { mcp, server, count: 0 });
@@ -245,7 +271,11 @@ export function createLiveServers(deps: {
             }
             case 'secret-changed':
             case 'variable-changed':
-              for (const live of servers.values()) if (mayReferTo(live.definition, event.name)) look(live);
+              for (const live of servers.values()) {
+                if (!mayReferTo(live.definition, event.name)) continue;
+                retirePeople(live);
+                look(live);
+              }
               break;
             case 'resync':
               for (const live of servers.values()) look(live, { accepts: true });
@@ -256,6 +286,7 @@ export function createLiveServers(deps: {
 
     health(ref) {
       const live = liveOf(ref);
+      if (live && isUntouched(live)) return UNTOUCHED;
       const view = live && isUp(live) ? viewOf(live) : undefined;
       return healthOf(view, {
         facts: live?.connection?.facts,
@@ -282,7 +313,7 @@ export function createLiveServers(deps: {
     async accept(ref, { tools, digests = {}, by }) {
       const live = liveOf(ref);
       const view = live && viewOf(live);
-      if (!live || !view || !isUp(live)) {
+      if (!live || !view || !isUp(live) || isUntouched(live)) {
         throw new PlatformError(
           'unavailable',
           `${formatServerRef(ref)} is not connected, so nobody knows what its tools are; try again when it is.`,
@@ -360,9 +391,15 @@ function mayReferTo({ transport }: ServerDefinition, name: string): boolean {
 
 /** A process of one person or one conversation that has ended was not needed any more. */
 function isUp({ definition, connection }: Live): boolean {
-  if (connection?.facts) return true;
+  if (connection?.facts || isPersonal(definition)) return true;
   return isForOne(definition) && connection?.listed !== undefined && !connection.trouble;
 }
+
+/** Of a server that nobody has connected to, and that each person reaches by themselves: one tool starts that (W-82). */
+const UNTOUCHED: ServerHealth = {
+  ...{ state: 'unknown', toolCount: 1, problem: undefined, shortcomings: [] },
+  ...{ speaks: undefined, stderr: [] },
+};
 
 /** Of a server that is connected to before anybody needs it. */
 const NOBODY: CallFor = { agentId: undefined, conversationId: undefined, userId: '' };

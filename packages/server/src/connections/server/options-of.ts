@@ -26,6 +26,7 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
           ...(transport.isolation !== 'shared' && { isolation: transport.isolation }),
         }),
     ...(auth.kind === 'clientCredentials' && { oauth: given(auth.oauth) }),
+    ...credentialOptions(definition),
     ...(only && { only }),
     ...(except.length > 0 && { except }),
     ...(definition.prefix !== ref.name && { prefix: definition.prefix }),
@@ -42,6 +43,18 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
       ),
     }),
     ...(definition.changedTools === 'hold' && { changedTools: 'hold' }),
+  };
+}
+
+/** Names, and no values: nobody's credential is in a definition. */
+function credentialOptions({ auth, transport }: ServerDefinition): Record<string, unknown> {
+  if (auth.kind !== 'principal') return {};
+  const { credentialName, header, scheme, env } = auth;
+  if (transport.kind === 'stdio') return { credentialName, credentialEnv: env };
+  return {
+    credentialName,
+    ...(header !== 'authorization' && { credentialHeader: header }),
+    ...(scheme !== 'Bearer' && { credentialScheme: scheme }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   replaceServerOptions,
   type StoredServer,
 } from '../../store/tables/servers.ts';
+import type { ConfiguredCredentials } from '../credential/configured-credentials.ts';
 import { type AddressCheck, askCheck } from './address-check.ts';
 import { type ConfiguredInstances, readInstances, type StaticInstance } from './configured-instances.ts';
 import { formatServerRef, type ServerDefinition, type ServerRef } from './definition.ts';
@@ -85,6 +86,8 @@ export interface Registry {
   subscribe(listener: (change: ServerChange) => void): () => void;
   /** What has to be asked before every connection of an instance (W-63); `undefined` where there is no check of its own. */
   checkOf(instance: string): ((url: string) => Promise<void>) | undefined;
+  /** Where people's own credentials of an instance come from; `undefined` where it is the platform's own store (W-71). */
+  credentialsOf(instance: string): ConfiguredCredentials | undefined;
   /**
    * Takes another configuration, all of it or nothing: throws a `PlatformError` of kind `invalid` that names what is wrong and changes
    * nothing then. A server whose definition is the same is not told of.
@@ -383,6 +386,8 @@ export function createRegistry(deps: {
       const check = configured.get(instance)?.check;
       return check && (url => askCheck(check, url, { clock, logger }));
     },
+
+    credentialsOf: instance => configured.get(instance)?.credentials,
 
     configure(instances) {
       configured = readInstances(instances, references);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlatformError } from '../../kernel/errors.ts';
 import { compileText } from '../../secrets/reference-text.ts';
+import { optionsOf } from './options-of.ts';
 import { nameProblem, readServerOptions } from './server-options.ts';
 
 const texts = { compile: (text: string) => compileText(text, name => name.startsWith('PATCHBAY_REF_')) };
@@ -159,20 +160,62 @@ describe('the options of a server', () => {
     expect(refusalOf(options)).toContain(sentence);
   });
 
+  it.each([
+    [
+      'a server with a url',
+      { ...URL_ONLY, credential_name: 'linear' },
+      ['authorization', 'Bearer', undefined],
+    ],
+    [
+      'a header of its own',
+      { ...URL_ONLY, credentialName: 'linear', credentialHeader: 'X-Api-Key', credentialScheme: '' },
+      ['x-api-key', '', undefined],
+    ],
+    ['a command', { command: 'a', credentialName: 'linear', credentialEnv: 'TOKEN' }, ['', '', 'TOKEN']],
+  ])('have each person reach %s with their own credential (W-30) (W-31) (W-32)', (_, options, expected) => {
+    const { auth } = read(options);
+    const [header, scheme, env] = expected;
+    expect(auth).toEqual({ kind: 'principal', credentialName: 'linear', header, scheme, env });
+    expect(read(optionsOf(read(options))).auth).toEqual(auth);
+  });
+
+  it.each([
+    [{ ...URL_ONLY, credentialName: 'a b' }, 'credentialName must have letters, digits'],
+    [
+      { ...URL_ONLY, credentialName: 'a', credentialHeader: 'Mcp-Session-Id' },
+      'credentialHeader is a header that the connection sets',
+    ],
+    [
+      { ...URL_ONLY, credentialName: 'a', credentialScheme: 'Bearer: ' },
+      'credentialScheme must be the word of a scheme',
+    ],
+    [{ ...URL_ONLY, credentialName: 'a', credentialEnv: 'A' }, 'credentialEnv is for a command'],
+    [{ command: 'a', credentialName: 'a', credentialEnv: '1' }, 'credentialEnv is no name of a variable'],
+    [{ command: 'a', credentialName: 'a' }, 'credentialName on a command needs credentialEnv'],
+    [
+      { command: 'a', credentialEnv: 'A' },
+      'credentialEnv says where a credential goes, and credentialName is missing',
+    ],
+    [
+      { command: 'a', credentialName: 'a', credentialEnv: 'A', credentialHeader: 'x' },
+      'credentialHeader is for a server with a url',
+    ],
+  ])('say what is wrong with whose credential it is: %j (W-74)', (options, sentence) => {
+    expect(refusalOf(options)).toContain(sentence);
+  });
+
   it('name every problem at once, the first five in words', () => {
     const message = refusalOf({ ...URL_ONLY, a1: 1, b2: 1, c3: 1, d4: 1, e5: 1, f6: 1, g7: 1 });
     expect(message).toMatch(/^Server github: a1 is no option/);
     expect(message).toContain('There are 2 more.');
   });
 
-  it.each([
-    ['credential_name', 'linear'],
-    ['credentialEnv', 'TOKEN'],
-    ['external', true],
-  ])('are refused by name where they ask for what is not here: %s', (option, value) => {
-    const own = option.replace('_n', 'N');
-    expect(refusalOf({ ...URL_ONLY, [option]: value })).toContain(`Server github: ${own} `);
-  });
+  it.each([['external', true]])(
+    'are refused by name where they ask for what is not here: %s',
+    (option, value) => {
+      expect(refusalOf({ ...URL_ONLY, [option]: value })).toContain(`Server github: ${option} `);
+    },
+  );
 
   it('name a client of the authorization server, in either spelling (A-179, A-184)', () => {
     const oauth = { clientId: 'us', clientSecret: '${vault:crm}' };

@@ -1,20 +1,10 @@
 import { z } from 'zod';
 import { PlatformError } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
-import type { ServerAuth, ServerDefinition, ServerRef, ServerTransport } from './definition.ts';
+import { AUTH_OPTIONS, readAuth } from './auth-options.ts';
+import type { ServerDefinition, ServerRef } from './definition.ts';
 import { frozen } from './frozen.ts';
-import { readOAuthOptions } from './oauth-options.ts';
-import {
-  choice,
-  MAX_MEMBERS,
-  parse,
-  type Say,
-  shownName,
-  text,
-  trueOrFalse,
-  type Values,
-  withOwnNames,
-} from './option-values.ts';
+import { choice, MAX_MEMBERS, parse, shownName, text, trueOrFalse, withOwnNames } from './option-values.ts';
 import { isTransportOption, readTransport, TRANSPORT_OPTIONS } from './transport-options.ts';
 import type { TextChecks } from './transport-texts.ts';
 
@@ -76,12 +66,12 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
     delete given[name];
   }
   const transport = readTransport(given, texts, say);
-  const auth = readAuth(given, transport?.kind, texts, say);
+  const auth = transport && readAuth(given, transport, texts, say);
   const rest = Object.fromEntries(
-    Object.entries(given).filter(([name]) => !isTransportOption(name) && name !== 'oauth'),
+    Object.entries(given).filter(([name]) => !isTransportOption(name) && !AUTH_OPTIONS.includes(name)),
   );
   const values = parse(source === 'code' ? optionsOfCode : optionsOfData, rest, '', KNOWN_OPTIONS, say);
-  if (problems.length > 0 || !transport || !values) throw refusal(ref, problems);
+  if (problems.length > 0 || !transport || !auth || !values) throw refusal(ref, problems);
   return frozen({
     ref: { scope: ref.scope, name: ref.name },
     transport,
@@ -106,42 +96,14 @@ export function readServerOptions(options: unknown, context: ServerOptionsContex
   });
 }
 
-/** As whom the server is used. */
-function readAuth(
-  { oauth }: Values,
-  kind: ServerTransport['kind'] | undefined,
-  texts: TextChecks,
-  say: Say,
-): ServerAuth {
-  if (oauth === undefined) return { kind: 'none' };
-  if (kind === 'stdio')
-    say('oauth', 'is for a server behind an address; a program has its credentials in `env`');
-  const options = readOAuthOptions(oauth, 'oauth', texts, say);
-  const { clientId, clientSecret } = options ?? {};
-  if (options && (clientId === undefined || clientSecret === undefined))
-    say(
-      'oauth',
-      'needs clientId and clientSecret, of a client that is registered at the authorization server',
-    );
-  if (!options || clientId === undefined || clientSecret === undefined) return { kind: 'none' };
-  return { kind: 'clientCredentials', oauth: { ...options, clientId, clientSecret } };
-}
-
 function gateOf(given: boolean | readonly string[] | undefined): ServerDefinition['gated'] {
   if (given === undefined) return 'not-read-only';
   if (typeof given === 'boolean') return given ? 'all' : 'none';
   return given;
 }
 
-const NO_PERSONAL =
-  'asks for a credential of each person, which this platform does not have; give the server one of its own, in `headers` or `env`';
-
 /** Options of the seeds whose feature is not here. */
 const ABSENT: Readonly<Record<string, string>> = {
-  credentialName: NO_PERSONAL,
-  credentialHeader: NO_PERSONAL,
-  credentialScheme: NO_PERSONAL,
-  credentialEnv: NO_PERSONAL,
   external: 'asks for a leak check, which this platform does not have; leave it out',
   elicitation: 'lets the server ask people, which this platform does not do; leave it out',
 };
@@ -219,7 +181,13 @@ const optionsOfCode = z.strictObject({
     .optional(),
 });
 
-const KNOWN_OPTIONS = [...Object.keys(sharedOptions), 'cost', 'oauth', 'transport', ...TRANSPORT_OPTIONS];
+const KNOWN_OPTIONS = [
+  ...Object.keys(sharedOptions),
+  'cost',
+  'transport',
+  ...TRANSPORT_OPTIONS,
+  ...AUTH_OPTIONS,
+];
 const OPTION_NAMES = [...KNOWN_OPTIONS, ...Object.keys(ABSENT)];
 
 function refusal(ref: ServerRef, problems: readonly string[]): PlatformError {

@@ -71,7 +71,8 @@ function record(maxValue: number, problemOf: (name: string, value: string) => st
 const HEADERS_OF_THE_CONNECTION =
   /^(?:host|connection|content-length|content-type|accept|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*|mcp-.*|last-event-id)$/i;
 
-function headerProblem(name: string, value: string): string | undefined {
+/** What is wrong with a header of a server, as a phrase. */
+export function headerProblem(name: string, value: string): string | undefined {
   if (!/^[!#$%&'*+.^`|~\w-]{1,200}$/.test(name)) return 'is not the name of an HTTP header';
   if (HEADERS_OF_THE_CONNECTION.test(name)) return 'is a header that the connection sets itself';
   return isPlain(value) ? undefined : 'must not hold control characters';

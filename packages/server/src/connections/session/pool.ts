@@ -25,14 +25,23 @@ const SWEEP_MS = 60_000;
 /** Connections that nobody keeps, at a time; those used least lately make room. */
 const MAX_UNKEPT = 1_000;
 
+/** The person or conversation a connection is for, where it is not everybody's, and the server it is to, by name. */
+export interface Owner {
+  readonly server: string;
+  readonly who: string;
+  /** Their own credential it is made with: with another one it is another connection (W-77). */
+  readonly credential?:
+    | { readonly name: string; readonly userId: string; readonly given: number }
+    | undefined;
+}
+
 export interface ConnectRequest {
   readonly endpoint: Endpoint;
   /** The server as the log names it, for whoever asks first; its address or command unless given. */
   readonly name?: string | undefined;
   /** Whose it is: an instance of the registry, or whoever declares servers; each checks by itself. */
   readonly scope: string;
-  /** The person or conversation it is for, where it is not everybody's, and the server it is to, by name. */
-  readonly owner?: { readonly server: string; readonly who: string } | undefined;
+  readonly owner?: Owner | undefined;
   readonly connectTimeoutMs: number;
   readonly credential?: Credential | undefined;
   /** Takes the secrets of the endpoint out of what the server says of its failures. */
@@ -52,6 +61,8 @@ export interface Pool {
    * those under way have ended. Resolves then. Nothing happens where `successor` is to the same endpoint.
    */
   retire(connection: Connection, successor?: Connection): Promise<void>;
+  /** The same for the connections of owners. */
+  retireOf(isMeant: (owner: Owner) => boolean): Promise<void>;
   readonly size: number;
   close(): Promise<void>;
 }
@@ -75,6 +86,7 @@ export interface PoolOptions {
 interface Entry {
   readonly key: string;
   readonly connection: Connection;
+  readonly owner: Owner | undefined;
   readonly idleMs: number;
   /** Epoch ms when somebody last wanted it: a call may be about to begin. */
   wantedAt: number;
@@ -127,7 +139,8 @@ export function createPool(options: PoolOptions): Pool {
       onWrongEra: () => eras.forget(key),
     });
     groups.set(connection, sha256OfJson([request.scope, owner?.server ?? null, endpoint, connectTimeoutMs]));
-    return { key, connection, idleMs: owner === undefined ? IDLE_MS : OWN_IDLE_MS, wantedAt: clock.now() };
+    const idleMs = owner === undefined ? IDLE_MS : OWN_IDLE_MS;
+    return { key, connection, owner, idleMs, wantedAt: clock.now() };
   }
 
   /** There are secrets in an endpoint: only its digest is kept. */
@@ -191,6 +204,10 @@ export function createPool(options: PoolOptions): Pool {
       if (successor && groups.get(successor) === group) return;
       const same = [...entries.values()].filter(entry => groups.get(entry.connection) === group);
       await Promise.all(same.map(forget));
+    },
+    async retireOf(isMeant) {
+      const meant = [...entries.values()].filter(({ owner }) => owner !== undefined && isMeant(owner));
+      await Promise.all(meant.map(forget));
     },
     get size() {
       return entries.size;

@@ -84,6 +84,7 @@ export const access: Migration = {
         data_key_id ${text} not null,
         sealed ${bytes} not null,
         revision ${int} not null,
+        given ${int} not null,
         renewing_until ${int},
         created_at ${int} not null,
         updated_at ${int} not null,

@@ -68,18 +68,25 @@ export async function rewrapDataKey(
   return row !== undefined;
 }
 
-/** Retired keys without a secret. */
+/** Where what they have sealed is kept. */
+const SEALED_TABLES = ['secrets', 'personal_credentials', 'server_sign_ins'] as const;
+
+/** Retired keys that have sealed nothing that is there. */
 export async function deleteUnusedDataKeys(db: Db): Promise<void> {
   await db
     .deleteFrom('data_keys')
     .where('is_current', '=', 0)
     .where(eb =>
       eb.not(
-        eb.exists(
-          eb
-            .selectFrom('secrets')
-            .select('secrets.name')
-            .whereRef('secrets.data_key_id', '=', 'data_keys.id'),
+        eb.or(
+          SEALED_TABLES.map(table =>
+            eb.exists(
+              eb
+                .selectFrom(table)
+                .select(`${table}.data_key_id`)
+                .whereRef(`${table}.data_key_id`, '=', 'data_keys.id'),
+            ),
+          ),
         ),
       ),
     )

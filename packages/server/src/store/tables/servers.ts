@@ -1,6 +1,7 @@
 import { publish } from '../events.ts';
 import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
+import { deleteKeptTools } from './kept-tools.ts';
 
 /** A server that was added while the platform runs. Names are unique within an instance. */
 export interface StoredServer {
@@ -95,7 +96,10 @@ export async function replaceServerOptions(
     .where('name', '=', name)
     .returning('name')
     .executeTakeFirst();
-  if (row) publish(db, { kind: 'server-changed', instance, name });
+  if (row) {
+    await deleteKeptTools(db, { instance, name });
+    publish(db, { kind: 'server-changed', instance, name });
+  }
   return row !== undefined;
 }
 
@@ -107,7 +111,10 @@ export async function deleteServer(db: Db, { instance, name }: Of): Promise<bool
     .where('name', '=', name)
     .returning('name')
     .executeTakeFirst();
-  if (row) await deleteAcceptedTools(db, { instance, name });
+  if (row) {
+    await deleteAcceptedTools(db, { instance, name });
+    await deleteKeptTools(db, { instance, name });
+  }
   publish(db, { kind: 'server-changed', instance, name });
   return row !== undefined;
 }

@@ -73,7 +73,11 @@ export function createHttpExchange(parts: {
         continue;
       }
       const text = await readText(answer.body, { maxBytes: MAX_ERROR_BYTES, tooLarge }).catch(() => '');
-      if ((status === 401 || status === 403) && credential && refusals++ < MAX_REFUSALS) {
+      if (
+        (status === 401 || status === 403) &&
+        credential &&
+        refusals++ < (credential.refusals ?? MAX_REFUSALS)
+      ) {
         if (await credential.refused({ status, headers, shown })) continue;
       }
       throw new HttpRefusal(status, text, request.inSession);

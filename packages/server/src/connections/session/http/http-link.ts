@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { DirectAnswer, SafeFetch } from '../../../kernel/safe-fetch.ts';
 import type { Credential } from '../../credential/credential.ts';
 import type { HttpEndpoint } from '../endpoint.ts';
-import { SessionError } from '../failure.ts';
+import { SessionError, SignInNeeded } from '../failure.ts';
 import { timeLimit } from '../time-limit.ts';
 import {
   createHttpExchange,
@@ -272,7 +272,7 @@ export class HttpLink implements Transport {
         });
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof HttpRefusal && error.httpStatus < 500) {
+        if (error instanceof SignInNeeded || (error instanceof HttpRefusal && error.httpStatus < 500)) {
           // A server without such a stream says so in one way or another; one that had it may no longer know us, which a reading of its tools shows.
           if (wasOpen) this.missed();
           return;
