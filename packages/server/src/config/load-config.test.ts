@@ -49,6 +49,9 @@ describe('without any configuration', () => {
         auth: 'on',
         operatorDoor: { path: '/mcp' },
         agentDoor: { rate: 120 },
+        signIn: { clientDocuments: true },
+        keys: { operatorScope: 'allow' },
+        callerIdentity: { enabled: true },
         vault: { grantEnforcement: 'enforce' },
         setup: { vaultKeyReuse: 'checksum' },
         references: { environment: [] },
@@ -58,7 +61,6 @@ describe('without any configuration', () => {
         conversation: { maxInputChars: 200_000, idleDays: 90, keepEndedDays: 365 },
         egress: { privateHosts: [] },
         connections: { callsPerMinute: 100, maxPrograms: 100, maxProgramMib: 2_048 },
-        callerIdentity: { enabled: true },
         mcp: { hitlMutations: true },
         deployment: { env: 'development' },
         idempotency: { hours: 24 },
@@ -139,7 +141,10 @@ describe('sources', () => {
         ['openid', 'offline_access'],
       ],
       'resourceMetadata.forceHttpsScheme': ['false', false, false],
+      'signIn.webLoginUrl': ['https://x.example/p/', 'https://x.example/p/', 'https://x.example/p'],
+      'signIn.clientDocuments': ['false', false, false],
       'agentDoor.rate': ['0', 0, 0],
+      'keys.operatorScope': ['forbid', 'forbid', 'forbid'],
       'vault.key': [VAULT_KEY, VAULT_KEY, undefined],
       'vault.previousKey': [VAULT_KEY, VAULT_KEY, undefined],
       'vault.grantEnforcement': ['warn', 'warn', 'warn'],
@@ -173,12 +178,17 @@ describe('sources', () => {
       'log.keepDays': ['7', 7, 7],
     };
     expect(Object.keys(values)).toEqual(SETTINGS.map(({ key }) => key));
+    /** Where one setting makes sense with another only. */
+    const besides: Record<string, Record<string, string>> = {
+      'signIn.webLoginUrl': { PATCHBAY_PUBLIC_URL: 'https://x.example' },
+    };
     for (const { key, variable } of SETTINGS) {
       const [text, json, expected] = values[key]!;
+      const beside = besides[key] ?? {};
       write({});
-      const fromEnv = load({ [variable]: text });
+      const fromEnv = load({ ...beside, [variable]: text });
       write(json !== null ? { [key]: json } : {});
-      const fromFile = load();
+      const fromFile = load(beside);
       for (const { config, warnings } of [fromEnv, fromFile]) {
         const found = key
           .split('.')

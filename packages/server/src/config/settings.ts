@@ -210,9 +210,9 @@ export const settingsSchema = z.object({
     }),
   }),
   keys: z.object({
-    operatorScope: z.enum(['allow', 'forbid']).default('allow').meta({
+    operatorScope: choice(['allow', 'forbid']).default('allow').meta({
       description:
-        '`forbid`: keys open `/mcp` and REST no more, also those that were made before, and none is made that would; people sign in instead. The command line of the machine needs no key.',
+        'Whether keys may have the scope `operator`. With `forbid` none opens `/mcp` and REST, also of those that were made before, and none is made that would; people sign in instead. The command line of the machine needs no key.',
     }),
   }),
   vault: z.object({
