@@ -978,6 +978,7 @@ export const HELD: readonly RequirementId[] = [
   'B-32',
   'B-33',
   'B-34',
+  'B-35',
   'B-36',
   'B-37',
   'B-39',

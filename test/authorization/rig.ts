@@ -47,7 +47,7 @@ export async function post(
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
 }
 
-async function register(url: string, description: object = {}): Promise<Response> {
+export async function register(url: string, description: object = {}): Promise<Response> {
   return fetch(`${url}/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

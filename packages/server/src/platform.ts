@@ -48,7 +48,7 @@ import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
 import { createAuthorizationServer } from './auth/server/authorization-server.ts';
-import { createClientDocuments } from './auth/server/client-documents.ts';
+import { CLIENT_DOCUMENT, createClientDocuments } from './auth/server/client-documents.ts';
 import { removeEndedRecords } from './auth/server/records.ts';
 import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
@@ -97,7 +97,7 @@ import { isLoopbackHost } from './kernel/network-address.ts';
 import type { Principal } from './kernel/principal.ts';
 import { createPublicAddress } from './kernel/public-address.ts';
 import { mayReadVariable } from './kernel/reference-environment.ts';
-import { createSafeFetch } from './kernel/safe-fetch.ts';
+import { createSafeFetch, type SafeFetch } from './kernel/safe-fetch.ts';
 import { createHandlers } from './operations/handlers.ts';
 import { createOperations } from './operations/invoke.ts';
 import { createChangeNotes } from './operations/note-changes.ts';
@@ -126,6 +126,8 @@ export interface PlatformOverrides {
   readonly clock?: Clock;
   readonly stepTypes?: readonly StepType[];
   readonly model?: CallModel;
+  /** Gets the documents that describe clients, from the outside network. */
+  readonly fetchClientDocument?: ReturnType<SafeFetch['with']>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -500,13 +502,17 @@ export async function createPlatform(
   });
   const issuer = resources.base;
   const tokens = createAccessTokens({ keys: signingKeys, resources, issuer, clock });
+  const oauthRate = createOAuthRate();
   const authorizationServer = createAuthorizationServer({
     ...{ store, clock, audit, resources, issuer, tokens },
     keys: signingKeys,
     logger: part('oauth'),
     refused: refusals.note,
     loginUrl: () => `${config.signIn.webLoginUrl ?? issuer()}/mcp-login`,
-    clientDocument: config.signIn.clientDocuments ? createClientDocuments({ fetch }) : undefined,
+    clientDocument: config.signIn.clientDocuments
+      ? createClientDocuments(overrides.fetchClientDocument ?? fetch.with(CLIENT_DOCUMENT))
+      : undefined,
+    mayFetchDocument: () => oauthRate.admits('document', undefined),
   });
   const pages = createPages({
     accounts: createAccounts({ store, clock, passwords }),
@@ -547,7 +553,7 @@ export async function createPlatform(
     }),
     oauth: createOAuthRoutes({
       server: authorizationServer,
-      rate: createOAuthRate(),
+      rate: oauthRate,
       refused: refusals.note,
     }),
     maxBodyBytes: config.http.maxBodyBytes,

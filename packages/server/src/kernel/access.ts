@@ -178,6 +178,11 @@ export function scopeOfAgent(agent: Owned): Scope {
   return { kind: 'owned', ownerId: agent.ownerId };
 }
 
+/** Agents that a person may let clients talk to at the agent door: the own ones and those shared with them, whatever their role. */
+export function agentScopeForClients(person: Principal): AgentScope {
+  return { kind: 'usable', ownerId: person.id, grantees: granteesOf(person) };
+}
+
 /** Everything a person may be called in a share. */
 function granteesOf({ id, roles }: Principal): string[] {
   return ['everyone', `user:${id}`, ...[...roles].map(role => `role:${role}`)];

@@ -106,7 +106,7 @@ export function sessionPrincipal(session: PageSession): Principal {
     roles: new Set(session.roles),
     via: 'session',
     credential: `session:${session.id}`,
-    agents: { kind: 'own' },
+    agents: { kind: 'shared' },
   };
 }
 

@@ -3,9 +3,9 @@ import type { Audit } from '../../records/audit/audit.ts';
 import type { AccessTokens } from '../token/access-token.ts';
 import { askedAuthorization, askedToken } from './asked.ts';
 import { type Consents, createConsents } from './consents.ts';
-import { type ClientHeaders, exchange, jsonAnswer, type LibraryAnswer } from './exchange.ts';
+import { type ClientHeaders, exchange, type LibraryAnswer } from './exchange.ts';
 import { createProvider, type ProviderDeps, ROUTES } from './provider.ts';
-import { readClient } from './registration.ts';
+import type { DescribedClient } from './registration.ts';
 import { createTokenAnswers } from './token-answers.ts';
 
 /**
@@ -22,8 +22,8 @@ export interface AuthorizationServer {
   token(form: URLSearchParams, headers: ClientHeaders): Promise<LibraryAnswer>;
   revoke(form: URLSearchParams, headers: ClientHeaders): Promise<LibraryAnswer>;
   introspect(form: URLSearchParams, headers: ClientHeaders): Promise<LibraryAnswer>;
-  /** `said` is whatever JSON the client sent (RFC 7591). */
-  register(said: unknown): Promise<LibraryAnswer>;
+  /** Keeps a client that `readClient` has found sound (RFC 7591). */
+  register(client: DescribedClient): Promise<LibraryAnswer>;
   jwks(): Promise<LibraryAnswer>;
   /** What a person is asked, and what they decide. */
   readonly consents: Consents;
@@ -39,7 +39,7 @@ export function createAuthorizationServer(
     readonly audit: Pick<Audit, 'note'>;
   },
 ): AuthorizationServer {
-  const { issuer, resources, refused } = deps;
+  const { issuer, resources } = deps;
   let loading: Promise<Provider> | undefined;
   const provider = () => {
     loading ??= createProvider(issuer(), deps);
@@ -69,16 +69,11 @@ export function createAuthorizationServer(
     introspect: answers.introspect,
     jwks: () => ask({ method: 'GET', url: ROUTES.jwks }),
 
-    async register(said) {
-      const client = readClient(said);
-      if (client.ok) {
-        const body = JSON.stringify(client.value);
-        return ask({ method: 'POST', url: ROUTES.registration, contentType: 'application/json', body });
-      }
-      const { reason, message } = client.refusal;
-      refused({ door: 'oauth', reason: reason.replaceAll('_', '-') });
-      return jsonAnswer(400, { error: reason, error_description: message });
-    },
+    register: client =>
+      ask({
+        ...{ method: 'POST', url: ROUTES.registration, contentType: 'application/json' },
+        body: JSON.stringify(client),
+      }),
 
     consents: createConsents({ ...deps, provider }),
   };

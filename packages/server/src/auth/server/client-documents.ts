@@ -1,27 +1,29 @@
 import { PlatformError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
-import type { SafeFetch } from '../../kernel/safe-fetch.ts';
+import type { SafeFetchInit } from '../../kernel/safe-fetch.ts';
 import { readClient } from './registration.ts';
 
-const MAX_BYTES = 5 * 1024;
-const TOTAL_MS = 5_000;
+/** How such a document is fetched: a caller names its address, so it is nobody's inside, and small and quick. */
+export const CLIENT_DOCUMENT: SafeFetchInit = {
+  hostFrom: 'outside',
+  limits: { totalMs: 5_000, maxBytes: 5 * 1024 },
+};
+
 const MAX_DEPTH = 10;
-/** How long a document is believed at least and at most is the library's business; this is what its host may say of it. */
+/** What its host says of how long it may be believed; within which bounds is the library's business. */
 const PASSED_ON = ['cache-control', 'expires'];
 
 /**
- * Gets the document that describes a client whose id is its address, as the library is to see it: the members that a registration has, and no others
- * (attack 13). From a public address over https, no redirect followed. Rejects with a `PlatformError` where the document cannot be had.
+ * Gets the document that describes a client whose id is its address, as the library is to see it: the members that a registration has, and no
+ * others (attack 13). No redirect is followed. Rejects with a `PlatformError` where the document cannot be had.
  */
-export function createClientDocuments(deps: {
-  readonly fetch: SafeFetch;
-}): (url: string) => Promise<Response> {
+export function createClientDocuments(
+  fetchDocument: (url: string, init: RequestInit) => Promise<Response>,
+): (url: string) => Promise<Response> {
   return async url => {
-    const response = await deps.fetch(url, {
-      hostFrom: 'outside',
+    const response = await fetchDocument(url, {
       redirect: 'manual',
       headers: { accept: 'application/json' },
-      limits: { totalMs: TOTAL_MS, maxBytes: MAX_BYTES },
     });
     if (response.status !== 200) {
       await response.body?.cancel();

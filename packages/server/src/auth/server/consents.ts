@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Client, Interaction, Provider } from 'oidc-provider';
-import { mayUseAgent } from '../../kernel/access.ts';
+import { agentScopeForClients, mayUseAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newGrantId } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 import type { Audit } from '../../records/audit/audit.ts';
 import type { Store } from '../../store/store.ts';
-import { type DescribedAgent, listAgents } from '../../store/tables/agents.ts';
+import { type DescribedAgent, findAgent, listAgents } from '../../store/tables/agents.ts';
 import { insertGrant } from '../../store/tables/grants.ts';
 import type { ResourceName, Resources } from '../token/resource.ts';
 import type { SigningKeys } from '../token/signing-keys.ts';
@@ -92,15 +92,13 @@ export function createConsents(deps: {
   }
 
   async function agentsFor(person: Principal, resource: ResourceName): Promise<readonly DescribedAgent[]> {
-    if (resource.door === 'operator') return [];
-    const owned = { kind: 'owned', ownerId: person.id } as const;
-    const agents = await listAgents(store.db, { scope: owned, limit: MAX_AGENTS });
-    return agents.filter(
-      agent =>
-        agent.mcpEnabled &&
-        mayUseAgent(person, 'own', agent) &&
-        (resource.door === 'agents' || agent.id === resource.agentId),
-    );
+    const agents =
+      resource.door === 'operator'
+        ? []
+        : resource.door === 'agent'
+          ? [await findAgent(store.db, resource.agentId)]
+          : await listAgents(store.db, { scope: agentScopeForClients(person), limit: MAX_AGENTS });
+    return agents.flatMap(agent => (agent?.mcpEnabled && mayUseAgent(person, 'own', agent) ? [agent] : []));
   }
 
   const proofFor = ({ uid }: Interaction, person: Principal) =>

@@ -53,6 +53,8 @@ export interface ProviderDeps {
   readonly loginUrl: () => string;
   /** Gets the description of a client whose id is an address; `undefined` while such clients are not let in. */
   readonly clientDocument: ((url: string) => Promise<Response>) | undefined;
+  /** Counts: anybody may name an address. */
+  readonly mayFetchDocument: () => Promise<boolean>;
 }
 
 /** The library, loaded when it is first needed, as the authorization server at `issuer`. */
@@ -122,6 +124,7 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
       clientIdMetadataDocument: {
         enabled: deps.clientDocument !== undefined,
         ack: CLIENT_DOCUMENTS_DRAFT,
+        allowFetch: deps.mayFetchDocument,
       },
       resourceIndicators: {
         enabled: true,

@@ -1,7 +1,7 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 
-/** What costs a row each time, and anybody may ask for. */
-export type Counted = 'register' | 'authorize';
+/** What costs a row or a request elsewhere each time, and anybody may ask for. */
+export type Counted = 'register' | 'authorize' | 'document';
 
 export interface OAuthRate {
   /** False when those of this minute are used up: the address's own, or those of all together. */
@@ -11,8 +11,9 @@ export interface OAuthRate {
 const WINDOW_S = 60;
 /** A minute, on one node. Behind a proxy everybody has its address, so one address may do much. */
 const LIMITS: Readonly<Record<Counted, { readonly each: number; readonly all: number }>> = {
-  register: { each: 30, all: 300 },
+  register: { each: 60, all: 300 },
   authorize: { each: 120, all: 1_200 },
+  document: { each: 30, all: 30 },
 };
 
 export function createOAuthRate(): OAuthRate {

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { AuthorizationServer } from '../../auth/server/authorization-server.ts';
 import type { LibraryAnswer } from '../../auth/server/exchange.ts';
+import { readClient } from '../../auth/server/registration.ts';
 import type { NoteRefusal } from '../../records/audit/refusals.ts';
 import { readJsonBody, readTextBody } from '../http/body.ts';
 import type { ScopedEnv } from '../http/request-scope.ts';
@@ -69,18 +70,22 @@ export function createOAuthRoutes(deps: {
   }
 
   routes.post('/oauth/register', async c => {
-    if (!(await rate.admits('register', addressOf(c)))) {
-      tooOften('register');
-      const body = {
-        error: 'temporarily_unavailable',
-        error_description: 'Too many registrations; wait a minute.',
-      };
-      return Response.json(body, { status: 429, headers: { ...NOT_STORED, 'Retry-After': RETRY_AFTER_S } });
-    }
     const said = await readJsonBody(c.req.raw, MAX_REGISTRATION_BYTES);
-    if (said.ok) return toClient(await server.register(said.value));
-    refused({ door: 'oauth', reason: 'invalid-client-metadata' });
-    return badRequest(said.refusal.message, 'invalid_client_metadata');
+    const client = said.ok ? readClient(said.value) : said;
+    if (!client.ok) {
+      const { reason, message } = client.refusal;
+      const error = reason === 'invalid_redirect_uri' ? reason : 'invalid_client_metadata';
+      refused({ door: 'oauth', reason: error.replaceAll('_', '-') });
+      return badRequest(message, error);
+    }
+    // Those that are kept are counted: what is refused costs nobody anything.
+    if (await rate.admits('register', addressOf(c))) return toClient(await server.register(client.value));
+    tooOften('register');
+    const body = {
+      error: 'temporarily_unavailable',
+      error_description: 'Too many clients register; wait a minute.',
+    };
+    return Response.json(body, { status: 429, headers: { ...NOT_STORED, 'Retry-After': RETRY_AFTER_S } });
   });
 
   routes.get('/oauth/jwks', async () => toClient(await server.jwks()));
