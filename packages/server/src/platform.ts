@@ -52,7 +52,9 @@ import { CLIENT_DOCUMENT, createClientDocuments } from './auth/server/client-doc
 import { removeEndedRecords } from './auth/server/records.ts';
 import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
-import { createResources } from './auth/token/resource.ts';
+import { createRealm, type Realm } from './auth/token/realm.ts';
+import { createRealmDocuments } from './auth/token/realm-documents.ts';
+import { createResources, type Resources } from './auth/token/resource.ts';
 import { loadSigningKeys } from './auth/token/signing-keys.ts';
 import { createAccounts } from './auth/user/accounts.ts';
 import { createPasswords } from './auth/user/passwords.ts';
@@ -501,6 +503,13 @@ export async function createPlatform(
     forceHttps: config.resourceMetadata.forceHttpsScheme,
   });
   const issuer = resources.base;
+  const realm = realmOf(config.oidc, { store, clock, resources, undo });
+  realm?.documents.keys().catch(error => {
+    const { issuer: url } = config.oidc;
+    part('realm').warn(`The OpenID realm ${url} does not answer: nobody of it can sign in until it does.`, {
+      error,
+    });
+  });
   const tokens = createAccessTokens({ keys: signingKeys, resources, issuer, clock });
   const oauthRate = createOAuthRate();
   const authorizationServer = createAuthorizationServer({
@@ -544,7 +553,7 @@ export async function createPlatform(
     isOurs: config.callerIdentity.enabled ? address.isOurs : undefined,
     operatorPath: config.operatorDoor.path,
     resourceMetadata: createResourceMetadata({
-      ...{ resources, issuer, operatorIssuer: issuer },
+      ...{ resources, issuer, operatorIssuer: () => realm?.issuer ?? issuer() },
       operatorScopes: config.resourceMetadata.scopes,
     }),
     serverMetadata: createServerMetadata({
@@ -563,6 +572,7 @@ export async function createPlatform(
       store,
       clock,
       tokens,
+      realm,
       authOff: config.auth === 'off',
       operatorKeys,
       onKeyUsed: lastUsed.note,
@@ -708,6 +718,31 @@ async function readinessOf({ db }: Store): Promise<{ readonly agentsInErrorCount
   } catch {
     return undefined;
   }
+}
+
+/** Its hosts are an operator's word, so they may be private. */
+function realmOf(
+  settings: Config['oidc'],
+  deps: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly resources: Resources;
+    readonly undo: AsyncDisposableStack;
+  },
+): Realm | undefined {
+  const { issuer, tokenIssuer = issuer, audience: audiences, rolesClaim, roleNames } = settings;
+  if (issuer === undefined || tokenIssuer === undefined) return undefined;
+  const { clock, undo } = deps;
+  const fetch = createSafeFetch({ clock, allowPrivate: () => true });
+  undo.defer(() => fetch.close());
+  const names = new Map(roleNames.map(pair => pair.split('=') as [string, string]));
+  return createRealm({
+    ...deps,
+    issuer: tokenIssuer,
+    documents: createRealmDocuments({ issuer, issuers: [issuer, tokenIssuer], fetch, clock }),
+    audiences,
+    roles: { claim: rolesClaim, names },
+  });
 }
 
 function ownerPrincipal(owner: User): Principal {

@@ -12,6 +12,7 @@ import { createDecide, type Key, type Rows } from './access-rows.ts';
 import { type CredentialHeaders, readCredential } from './credential.ts';
 import { hashKeyToken } from './key/key-token.ts';
 import type { AccessTokens, TokenClaims, TokenRefusal } from './token/access-token.ts';
+import { type Realm, type RealmRefusal, realmHolder } from './token/realm.ts';
 import { type HolderRefusal, tokenHolder } from './token/token-holder.ts';
 
 /** Why nobody was let in. The reason goes to the log; callers of one door all get the same answer. */
@@ -30,6 +31,7 @@ export type AuthRefusal = {
     | 'not-mcp-enabled'
     | 'not-owner'
     | TokenRefusal['reason']
+    | RealmRefusal['reason']
     | HolderRefusal['reason'];
   /** Ids of who asked, where the credential says so. */
   readonly subject?: RefusalSubject;
@@ -80,6 +82,8 @@ export function createAuthenticator(deps: {
   readonly store: Store;
   readonly clock: Clock;
   readonly tokens: AccessTokens;
+  /** Trusted at the operator door instead of ourselves. */
+  readonly realm: Realm | undefined;
   readonly authOff: boolean;
   /** Do keys open the operator door and REST at all? */
   readonly operatorKeys: boolean;
@@ -87,7 +91,7 @@ export function createAuthenticator(deps: {
   readonly onKeyUsed: (keyId: string) => void;
   readonly localOwner: { readonly token: string; readonly userId: string; readonly roles: readonly Role[] };
 }): Authenticator {
-  const { store, clock, tokens, authOff, localOwner } = deps;
+  const { store, clock, tokens, realm, authOff, localOwner } = deps;
   const localOwnerDigest = digest(localOwner.token);
 
   const decide = createDecide({ store, clock });
@@ -153,6 +157,10 @@ export function createAuthenticator(deps: {
 
   /** A token for the operator door (one-system.md 7). */
   async function byToken(token: string): Promise<AuthOutcome> {
+    if (realm) {
+      const known = await realm.read(token);
+      return known.ok ? decide(rows => realmHolder(rows, known.value)) : known;
+    }
     const read = await tokens.read(token, 'operator');
     if (!read.ok) return read;
     const claims = read.value;

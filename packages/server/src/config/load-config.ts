@@ -133,6 +133,7 @@ function refuseCombinations(settings: Settings): void {
         'Leave it out to use the page of the platform, or set PATCHBAY_PUBLIC_URL to the same origin.',
     );
   }
+  problems.push(...problemsOfRealm(settings));
   const { maxInputChars } = settings.conversation;
   const { maxBodyBytes } = settings.http;
   if (maxInputChars > maxBodyBytes) {
@@ -142,6 +143,20 @@ function refuseCombinations(settings: Settings): void {
     );
   }
   if (problems.length > 0) throw refusal(problems);
+}
+
+function problemsOfRealm({ oidc }: Settings): string[] {
+  const problems: string[] = [];
+  for (const [variable, url] of [
+    ['PATCHBAY_OIDC_ISSUER', oidc.issuer],
+    ['PATCHBAY_OIDC_TOKEN_ISSUER', oidc.tokenIssuer],
+  ] as const) {
+    if (url?.startsWith('http:') && !isLoopbackHost(new URL(url).hostname))
+      problems.push(
+        `${variable} is ${url}: whoever is on the way there could make keys of their own and come in as anybody; use an https address.`,
+      );
+  }
+  return problems;
 }
 
 function warningsAbout(settings: Settings): string[] {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references such as ${vault:key} are the product's own syntax
 import { isAgentId } from '@patchbay/contract/ids';
+import { parseRole } from '@patchbay/contract/roles';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../kernel/logger.ts';
 import { OPEN_PREFIX } from '../kernel/reference-environment.ts';
@@ -44,12 +45,23 @@ function listOf(error: string, accepts: (item: string) => boolean) {
   );
 }
 
-function scopeNames(error: string) {
+/** Names that somebody else has given, as they are written. */
+function names(error: string, accepts: (name: string) => boolean = () => true) {
   const fromText = (value: unknown) =>
     typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value;
-  // RFC 6749, appendix A.4, of a length that fits a header.
-  const scope = z.string({ error }).regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, { error });
-  return z.preprocess(fromText, z.array(scope, { error }).min(1, { error }).max(20, { error }));
+  const name = z
+    .string({ error })
+    .regex(/^[\x21-\x7e]{1,300}$/, { error })
+    .refine(accepts, { error });
+  return z.preprocess(fromText, z.array(name, { error }).max(50, { error }));
+}
+
+/** RFC 6749, appendix A.4, of a length that fits a header. */
+function scopeNames(error: string) {
+  return names(error, name => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(name)).refine(
+    scopes => scopes.length > 0,
+    { error },
+  );
 }
 
 /** Names of variables of an environment, each whole or with `*` at its end. */
@@ -176,6 +188,40 @@ export const settingsSchema = z.object({
     path: text('must be a path like /mcp that no other page or agent has', isDoorPath)
       .default('/mcp')
       .meta({ description: 'Path of the operator door.' }),
+  }),
+  oidc: z.object({
+    issuer: text('must be an http or https URL without user name, query and fragment', isPublicUrl)
+      .optional()
+      .meta({
+        description:
+          'OpenID realm whose tokens open the operator door, such as `https://sso.example.com/realms/main`; its people sign in there. Agents are still opened by tokens of this platform.',
+        unset: 'the platform signs people in itself, for both doors',
+      }),
+    tokenIssuer: text('must be an http or https URL without user name, query and fragment', isPublicUrl)
+      .optional()
+      .meta({
+        description:
+          'What the realm calls itself in its tokens, and where clients are sent to. Changes nothing without `oidc.issuer`.',
+        unset: '`oidc.issuer`',
+      }),
+    audience: names('must be audiences, separated by spaces or commas').default([]).meta({
+      description:
+        'What tokens of the realm must be for: one of these as their `aud`. When there is none, the address of the operator door.',
+    }),
+    rolesClaim: text('must be the name of a claim, or a path to it', value =>
+      /^[\x21-\x7e]{1,200}$/.test(value),
+    )
+      .default('realm_access.roles')
+      .meta({ description: 'Where a token of the realm lists the roles of its person.' }),
+    roleNames: names(
+      'must be pairs like staff=patchbay-user, separated by spaces or commas',
+      pair => /^[^=]+=[^=]+$/.test(pair) && parseRole(pair.split('=')[1]!) !== undefined,
+    )
+      .default([])
+      .meta({
+        description:
+          'What roles of the realm are called here, as `theirs=ours`. `patchbay-` and `eddi-` names need none.',
+      }),
   }),
   resourceMetadata: z.object({
     scopes: scopeNames('must be scopes without quotes, separated by spaces or commas')

@@ -37,6 +37,8 @@ const OPERATOR_CREDENTIAL_NEEDED =
   'A credential is needed: Authorization: Bearer with a token for this address or a key of scope operator.';
 const USER_KEY_NEEDED = 'A credential is needed: Authorization: Bearer with a user key (oag_...).';
 
+const REALM_UNAVAILABLE =
+  'The OpenID realm that issued this token does not answer, so the token cannot be checked; try again in a moment.';
 const TOKEN_IN_ADDRESS = /[?&]access_token=/i;
 
 /** Headers by which a proxy shows itself: the peer behind one may be anybody. */
@@ -126,6 +128,8 @@ export function createHttpApp(deps: {
       : authenticator.rest(presented));
     if (outcome.ok) return withToken(withMark(outcome.value, request), request, deps.isOurs);
     noteRefusal('rest', scope, outcome.refusal);
+    if (outcome.refusal.reason === 'realm-unavailable')
+      throw new PlatformError('unavailable', REALM_UNAVAILABLE);
     throw new PlatformError(
       'unauthenticated',
       surface === 'agents' ? USER_KEY_NEEDED : OPERATOR_CREDENTIAL_NEEDED,
@@ -145,6 +149,10 @@ export function createHttpApp(deps: {
     const outcome = await authenticator.operatorDoor(authRequestOf(request, scope));
     if (!outcome.ok) {
       noteRefusal('operator', scope, outcome.refusal);
+      if (outcome.refusal.reason === 'realm-unavailable') {
+        const error = { code: 503, message: REALM_UNAVAILABLE, data: { code: 'unavailable' } };
+        return jsonRpcErrorResponse(null, error, 503, { 'Retry-After': '5' });
+      }
       const wasPresented = outcome.refusal.reason !== 'no-credential';
       return jsonRpcErrorResponse(
         null,
