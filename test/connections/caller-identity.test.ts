@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@patchbay/contract/client';
 import type { Role } from '@patchbay/contract/roles';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { startScriptedModel } from '@patchbay/testing/scripted-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dumpTables } from '../canary.ts';
 import { callTool } from '../doors/wire.ts';
@@ -82,6 +83,27 @@ describe('A server at the address of the platform that is called as the caller',
     expect(others.map(({ authorization }) => authorization)).toEqual(others.map(() => undefined));
     expect(others.filter(({ method }) => method === 'server/discover')).toHaveLength(1);
     expect(elsewhere.heard).toEqual([]);
+  });
+
+  it('gets it from calls of a model, too, whose list of tools is nobody’s (E-88, E-91)', async () => {
+    await using model = await startScriptedModel();
+    const ann = await personAt(platform, ['patchbay-admin']);
+    const agent = 'as-caller-by-model';
+    const parameters = { model: 'any', baseUrl: model.baseUrl('chat-completions') };
+    await owner.call('deploy_agent_file', {
+      file: {
+        ...{ agent, name: 'Helper' },
+        llm: { tasks: [{ id: 'main', type: 'openai-compatible', parameters }] },
+        mcpcalls: { mcpServerUrl: server.url, apiKey: '${caller:token}' },
+      },
+    });
+    const before = server.executed.length;
+    const conversation = await conversationOf(ann.client, agent);
+    model.play([{ calls: [{ name: 'look', input: {} }] }, { text: 'Seen.' }]);
+    const { agentResponse } = await ann.client.call('talk_to_agent', { ...conversation, message: 'Look.' });
+    expect(agentResponse).toBe('Seen.');
+    expect(server.executed.slice(before)).toEqual([`Bearer ${ann.key}`]);
+    expect(JSON.stringify(model.requests)).not.toContain(ann.key);
   });
 
   it('is told of it behind the word that the configuration writes (E-81)', async () => {

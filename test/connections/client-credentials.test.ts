@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RegisteredClient } from '../../packages/server/src/connections/server/definition.ts';
 import { McpServerDescriptor } from '../../packages/server/src/connections/server/server-descriptor.ts';
 import { systemClock } from '../../packages/server/src/kernel/clock.ts';
+import { createSafeFetch } from '../../packages/server/src/kernel/safe-fetch.ts';
 import { dumpTables, newCanary, placesWith } from '../canary.ts';
 import { type Rig, rigOn } from './live-rig.ts';
 import { type ProtectedServer, startProtectedServer, type TokenAnswer } from './servers/protected-server.ts';
@@ -128,6 +129,27 @@ describe('A client of the authorization server', () => {
     await expect(to.call()).rejects.toThrow('invalid_client: who are you');
     expect(server.heard).toEqual([]);
   });
+
+  it.each(['tokenUrl', 'issuer'] as const)(
+    'asks no %s at a private address that nobody opened (attack 33)',
+    async where => {
+      await using server = await startProtectedServer({ host: 'localhost' });
+      const address = { tokenUrl: `${server.issuer}/token`, issuer: server.issuer }[where];
+      const fetch = createSafeFetch({ allowPrivate: host => host === '127.0.0.1' });
+      await using pool = testPool({ fetch });
+      const connection = pool.connection({
+        endpoint: {
+          ...httpEndpoint(server.url),
+          client: clientAt(server, { tokenUrl: undefined, [where]: address }),
+        },
+        ...{ scope: 'test', connectTimeoutMs: 5_000 },
+      });
+      const call = connection.request({ method: 'tools/call', params: { name: 'a' }, timeoutMs: 5_000 });
+      await expect(call).rejects.toMatchObject({ kind: 'AUTHENTICATION_FAILED', reached: 'no' });
+      expect(server.asked).toEqual([]);
+      await fetch.close();
+    },
+  );
 
   it('is another connection than that of another client of the same server (E-92)', async () => {
     await using server = await startProtectedServer();

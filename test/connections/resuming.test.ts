@@ -64,6 +64,22 @@ describe('A stream that ends behind an event with an id', () => {
     expect(calls()).toBe(1);
   });
 
+  it('is gone on with as whoever made the call, and asked for as nobody otherwise (E-91, E-93)', async () => {
+    const mark = newMark();
+    script('retry: 1\nid: 0\ndata:\n\n', ({ id }, response) =>
+      stream(response, event('1', answer(id, mark))),
+    );
+    await using rig = connectTo(server);
+    expect(await rig.call('none', { mark, headers: { authorization: 'Bearer ann' } })).toEqual({
+      text: mark,
+    });
+    const shown = server.received.map(({ method, verb, headers }) => [method ?? verb, headers.authorization]);
+    expect(shown.filter(([, authorization]) => authorization !== undefined)).toEqual([
+      ['tools/call', 'Bearer ann'],
+      ['GET', 'Bearer ann'],
+    ]);
+  });
+
   it('is gone on with after the time the server asks for, and not before', async () => {
     const mark = newMark();
     script('retry: 5000\nid: a\ndata:\n\n', ({ id }, response) =>
