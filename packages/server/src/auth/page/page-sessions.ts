@@ -99,17 +99,6 @@ export function createPageSessions(deps: {
   };
 }
 
-/** The person at their pages, as a value for what they do there. */
-export function sessionPrincipal(session: PageSession): Principal {
-  return {
-    id: session.userId,
-    roles: new Set(session.roles),
-    via: 'session',
-    credential: `session:${session.id}`,
-    agents: { kind: 'shared' },
-  };
-}
-
 /** Removes sessions and one-time links that are over. */
 export async function removeOldSignIns(deps: {
   readonly store: Store;

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { type PageSession, sessionPrincipal } from '../../auth/page/page-sessions.ts';
+import type { PageSession } from '../../auth/page/page-sessions.ts';
 import type { ConsentRequest, Consents } from '../../auth/server/consents.ts';
 import type { RequestScope } from '../http/request-scope.ts';
 import { hidden, problems } from './form.ts';
@@ -23,7 +23,7 @@ export async function showConsent(
   const visitor = await guard.visit(request);
   if (!visitor.ok) return visitor.refusal.response;
   const session = visitor.value;
-  const asked = await consents.look(askedBy(request), sessionPrincipal(session));
+  const asked = await consents.look(askedBy(request), session.principal);
   if (asked.ok) return consentPage(request, session, asked.value);
   if (asked.refusal.reason === 'decided') return redirectTo(asked.refusal.location);
   noteRefusal({ reason: asked.refusal.reason, userId: session.userId }, scope);
@@ -39,7 +39,7 @@ export async function decideConsent(
   const submitted = await guard.submit(request, scope);
   if (!submitted.ok) return submitted.refusal.response;
   const { session, form } = submitted.value;
-  const person = sessionPrincipal(session);
+  const person = session.principal;
   const decided = await consents.decide(askedBy(request), person, {
     proof: form.one('proof'),
     allow: form.one('decision') === 'allow',
