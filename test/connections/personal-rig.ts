@@ -57,6 +57,8 @@ export async function personAt(platform: TestPlatform, nodes: readonly TestNode[
     userId,
     key,
     client,
+    /** One a node. */
+    clients,
     give: (name: string, token: string) => client.call('put_credential', { name, token }),
     take: (name: string) => client.call('delete_credential', { name }),
     call: (server: string, tool = 'whoami', node = 0) =>

@@ -232,6 +232,8 @@ export interface StepTools {
     readonly agentVersion: number;
     readonly environment: string;
     readonly userId: string;
+    /** Who says what this turn is about, where that is somebody else. */
+    readonly spokenBy?: string | undefined;
   };
 }
 

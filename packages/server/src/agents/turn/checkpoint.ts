@@ -12,6 +12,8 @@ export interface TurnMessage {
   readonly input: string | undefined;
   readonly context: TurnContext;
   readonly attachments: readonly Attachment[];
+  /** Who says it, where that is not whose conversation it is. */
+  readonly spokenBy?: string | undefined;
   /** See `StoredTurn`. */
   readonly delivery?: string | undefined;
   readonly logged?: boolean | undefined;

@@ -122,7 +122,7 @@ export class Play {
     const { explain } = reader;
     this.speech = createSpeech(reader.onEvent);
     const say: StepTools['say'] = (text, index) => this.say(text, index, reader);
-    this.tools = { ...toolsOf(deps, claim, journal, signal), say, ...(explain && { explain }) };
+    this.tools = { ...toolsOf(deps, claim, message, journal, signal), say, ...(explain && { explain }) };
   }
 
   /**
@@ -380,6 +380,7 @@ async function earlierTurns(
 function toolsOf(
   deps: TurnParts,
   claim: TurnClaim,
+  { spokenBy }: TurnMessage,
   journal: Journal,
   signal: AbortSignal,
 ): Omit<StepTools, 'say'> {
@@ -407,6 +408,7 @@ function toolsOf(
       agentVersion: claim.agentVersion,
       environment: claim.environment,
       userId: claim.userId,
+      spokenBy,
     },
   };
 }

@@ -205,10 +205,11 @@ export function createTurns(given: TurnDeps): Turns {
     const mayBeLost = request.onStarted === undefined;
     const admission = await store.commit(db => admitTurn(db, deps, request), { mayBeLost });
     if (admission.kind !== 'claimed') return admission;
-    const { input, attachments = [], delivery, logged } = request;
+    const { principal, input, attachments = [], delivery, logged } = request;
     const isLogged = admission.turn.found?.logged ?? logged;
     const message = {
       ...{ input, context, attachments },
+      ...(principal.id !== admission.turn.userId && { spokenBy: principal.id }),
       ...(delivery !== undefined && { delivery }),
       ...(isLogged && { logged: true }),
     };

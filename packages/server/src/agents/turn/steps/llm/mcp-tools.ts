@@ -119,8 +119,8 @@ export function mcpTools(
   },
 ): ToolSource<McpTool> {
   const { memory, tools, approvals, purse, list, warnings } = turn;
-  const { agentId, conversationId, userId } = tools.conversation;
-  const callFor = { agentId, conversationId, userId, callerToken: tools.callerToken };
+  const { agentId, conversationId, userId, spokenBy } = tools.conversation;
+  const callFor = { agentId, conversationId, userId, spokenBy, callerToken: tools.callerToken };
 
   async function reach(definition: ServerDefinition): Promise<Reached | undefined> {
     const name = formatServerRef(definition.ref);

@@ -79,7 +79,7 @@ export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<
 /** Once, whatever happens to this node; again only where the configuration says that it may be repeated. */
 async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | CallError> {
   const { tools, server, memory } = turn;
-  const { agentId, conversationId, userId } = tools.conversation;
+  const { agentId, conversationId, userId, spokenBy } = tools.conversation;
   if ('code' in server) return server;
   let filled: unknown;
   try {
@@ -102,7 +102,7 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       driver: 'rule',
       judge: ({ name, annotations }) =>
         tools.approvals.judge({ source: 'mcp', name, exposedName: exposedBy(server, name), annotations }),
-      callFor: { agentId, conversationId, userId, callerToken: tools.callerToken },
+      callFor: { agentId, conversationId, userId, spokenBy, callerToken: tools.callerToken },
       turn: memory,
       retry: call.retry,
       budget: tools.callBudgetUsd === undefined ? undefined : { limitUsd: tools.callBudgetUsd, spentUsd },
