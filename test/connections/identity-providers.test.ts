@@ -84,8 +84,12 @@ const registered = { identity: { name: 'Patchbay', registered: { id: 'us', secre
 
 describe('Microsoft Entra', () => {
   const issuer = 'https://login.microsoftonline.com/tenant/v2.0';
+  /** Says nothing of PKCE in its metadata, and wants it. */
   const entra: Provider = (path, { form }) => {
-    if (isMetadata(path)) return { body: metadataOf(issuer, { scopes_supported: ['offline_access'] }) };
+    const { code_challenge_methods_supported: _, ...metadata } = metadataOf(issuer);
+    if (isMetadata(path)) return { body: { ...metadata, scopes_supported: ['offline_access'] } };
+    if (form.get('grant_type') === 'authorization_code' && !form.has('code_verifier'))
+      return { status: 400, body: { error: 'invalid_grant', error_description: 'AADSTS50148' } };
     if (form.has('resource'))
       return {
         status: 400,
@@ -102,6 +106,7 @@ describe('Microsoft Entra', () => {
     expect(at.visited[0]!.get('scope')).toBe('read odd offline_access');
     expect(at.visited[0]!.has('resource')).toBe(false);
     expect(at.visited[0]!.has('prompt')).toBe(false);
+    expect(at.visited[0]!.get('code_challenge_method')).toBe('S256');
   });
 
   it('refuses other scopes than its own, which is said', async () => {

@@ -9,6 +9,8 @@ export interface ProviderQuirks {
   readonly refusesResource?: true;
   /** It goes by `audience` where others go by `resource`. */
   readonly wantsAudience?: true;
+  /** It protects codes (PKCE with S256), though its metadata does not say so. */
+  readonly protectsCodes?: true;
   /** Nobody can register a client there without a credential of the provider: where people do it. */
   readonly registeredAt?: string;
   /** It refuses registrations with members that it does not know, and with scopes. */
@@ -35,8 +37,10 @@ const PROVIDERS: readonly Row[] = [
       /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)$/.test(
         hostname,
       ) || hostname.endsWith('.ciamlogin.com'),
-    source: 'github.com/microsoft/powerbi-modeling-mcp/issues/68, agentgateway/agentgateway#2064',
+    source:
+      'github.com/microsoft/powerbi-modeling-mcp/issues/68, agentgateway/agentgateway#2064, modelcontextprotocol/typescript-sdk#832',
     refusesResource: true,
+    protectsCodes: true,
     signInWith: { prompt: undefined },
     registeredAt: 'its app registrations',
     hint: 'it takes scopes such as api://<application>/.default',

@@ -43,7 +43,8 @@ export function signIn(redirect: Redirect): Grant {
 }
 
 /** Without it whoever sees the code could use it. One that does not say that it has it has to be taken for one that does not. */
-function assertPkce({ server: { metadata } }: GrantRequest): void {
+function assertPkce({ server: { metadata, quirks } }: GrantRequest): void {
+  if (quirks.protectsCodes && metadata?.code_challenge_methods_supported === undefined) return;
   if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
     throw authenticationFailure('its authorization server does not protect codes (PKCE with S256)');
 }
