@@ -3,6 +3,7 @@ import { OPERATIONS, type Operation } from '@patchbay/contract/operations';
 import { ROLES } from '@patchbay/contract/roles';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTokenKit, type TokenKit } from '../authorization/tokens.ts';
 import { CATALOGUE, DOCUMENTED_TIERS, type DocumentedTier } from './catalogue.ts';
 import { platforms } from './platforms.ts';
 import { callTool, rpc, toolError } from './wire.ts';
@@ -40,8 +41,10 @@ const shown = ({ operation, args }: Case) => `${operation.name} ${JSON.stringify
 
 describe.each(platforms)('the roles at the doors of $kind', ({ start }) => {
   let platform: TestPlatform;
+  let tokens: TokenKit;
   beforeAll(async () => {
     platform = await start();
+    tokens = await createTokenKit(platform);
   });
   afterAll(() => platform?.close());
 
@@ -76,10 +79,21 @@ describe.each(platforms)('the roles at the doors of $kind', ({ start }) => {
     expect(tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(CATALOGUE).toSorted());
   });
 
-  it.each(callers)(
-    'admit %s to exactly the documented tools, in the list and in calls (E-27, E-52, E-54, E-55, E-56, E-58, E-59, E-60, E-61)',
-    async caller => {
-      const { key } = await platform.addPerson(caller === 'no role' ? [] : [caller]);
+  /** What somebody with these roles comes in with. */
+  const credentials = {
+    key: async (caller: Caller) => (await personLike(caller)).key,
+    token: async (caller: Caller) => {
+      const { userId } = await personLike(caller);
+      return tokens.operatorToken(await tokens.allow(userId, { door: 'operator' }));
+    },
+  };
+  const personLike = (caller: Caller) => platform.addPerson(caller === 'no role' ? [] : [caller]);
+  const each = callers.flatMap(caller => (['key', 'token'] as const).map(by => [caller, by] as const));
+
+  it.each(each)(
+    'admit %s with a %s to exactly the documented tools, in the list and in calls (attack 24) (E-27, E-52, E-54, E-55, E-56, E-58, E-59, E-60, E-61)',
+    async (caller, by) => {
+      const key = await credentials[by](caller);
       const cases = tools.flatMap(casesOf);
       const admitted: string[] = [];
       for (const each of cases) if (await throughTool(each, key)) admitted.push(shown(each));
@@ -91,8 +105,8 @@ describe.each(platforms)('the roles at the doors of $kind', ({ start }) => {
     },
   );
 
-  it.each(callers)('admit %s to the same operations on REST (E-27, E-64)', async caller => {
-    const { key } = await platform.addPerson(caller === 'no role' ? [] : [caller]);
+  it.each(each)('admit %s with a %s to the same operations on REST (E-27, E-64)', async (caller, by) => {
+    const key = await credentials[by](caller);
     const cases = operations.flatMap(casesOf);
     const admitted: string[] = [];
     for (const each of cases) if (await throughRest(each, key)) admitted.push(shown(each));

@@ -3,6 +3,8 @@ import { startTestCluster, type TestCluster } from '@patchbay/testing/cluster';
 import type { TestNode, TestPlatform } from '@patchbay/testing/platform';
 import { startTestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { revokeGrant } from '../../packages/server/src/store/tables/grants.ts';
+import { createTokenKit } from '../authorization/tokens.ts';
 import { callTool, post, rpc, startTool } from '../doors/wire.ts';
 import { allEvents } from '../rest/event-stream.ts';
 import { answeringAgent, rest } from '../rest/rest-client.ts';
@@ -193,6 +195,30 @@ describe.each(places)('a call that is open when its access is taken away, on $ki
     expect((await invoked).status).toBe(401);
     const last = (await allEvents(followed)).slice(-2).map(({ data }) => data);
     expect(last).toMatchObject([{ type: 'error', error: { code: 'unauthorized' } }, {}]);
+  });
+
+  it('of a client that a person allowed ends when they take that back (attack 14)', async () => {
+    const kit = await createTokenKit(platform);
+    const grant = await kit.allow(ann.userId, { agentIds: [agentId] });
+    const key = await kit.agentToken(grant);
+    const call = await startTool(asked.agentUrl(agentId), agentId, message, { key });
+    expect(call.status).toBe(200);
+    await atWork();
+    await changing.platform.store.commit(db => revokeGrant(db, { id: grant.id, at: Date.now() }));
+    expect((await call.answer).body).toEqual([refusedWith401]);
+  });
+
+  it('of somebody who is shut out ends, whatever they came in with (attack 14)', async () => {
+    const kit = await createTokenKit(platform);
+    const grant = await kit.allow(ann.userId, { agentIds: [agentId] });
+    const key = await kit.agentToken(grant);
+    const calls = [
+      await startTool(asked.agentUrl(agentId), agentId, message, { key }),
+      await startTool(asked.agentUrl(agentId), agentId, message, { key: ann.key }),
+    ];
+    await atWork();
+    await changing.platform.users.disable(ann.userId);
+    for (const { answer } of calls) expect((await answer).body).toEqual([refusedWith401]);
   });
 
   it('of another credential goes on', async () => {
