@@ -21,13 +21,13 @@ export interface SdkHost {
   client: StoredOAuthClientInformation | undefined;
 }
 
-export function createSdkHost(url: string, shipped?: string): SdkHost {
+export function createSdkHost(url: string, callback = CALLBACK): SdkHost {
   let browserUrl: URL | undefined;
   let verifier = '';
   let discovered: OAuthDiscoveryState | undefined;
   const host: SdkHost = {
     tokens: undefined,
-    client: shipped === undefined ? undefined : { client_id: shipped },
+    client: undefined,
     browserUrl: () => browserUrl!.href,
     async connect(mode) {
       const client = new Client({ name: 'test host', version: '1' }, { versionNegotiation: { mode } });
@@ -37,10 +37,10 @@ export function createSdkHost(url: string, shipped?: string): SdkHost {
     finish: location => transport().finishAuth(location.searchParams),
   };
   const authProvider: OAuthClientProvider = {
-    redirectUrl: CALLBACK,
+    redirectUrl: callback,
     clientMetadata: {
       client_name: 'SDK host',
-      redirect_uris: [CALLBACK],
+      redirect_uris: [callback],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'client_secret_post',

@@ -50,7 +50,7 @@ export async function judgeConformance(door: Door, set: RequirementSet): Promise
     const url = `${forwarder.url}${target.pathname}`;
     const args = [SUITE, 'server', '--url', url, '--requirements', set, '--output-dir', output];
     const run = await runNode(args, { timeoutMs: 120_000 });
-    const results = await readResults(output);
+    const results = await readResults(output, 'server');
     const baseline = await readBaseline(join(import.meta.dirname, `baseline-${door.name}-${set}.yml`));
     const complaints = compare(results, baseline, demandsOf(door, set));
     // The suite exits with 1 for any failing scenario, known or not, but always says how many it ran.
@@ -72,11 +72,12 @@ function demandsOf(door: Door, set: RequirementSet): Demands {
   return { mustPass: [...MUST_PASS[set], ...resources], byCheckOnly: BY_CHECK_ONLY };
 }
 
-/** The suite writes `server-<scenario>-<time>/checks.json`. */
-async function readResults(output: string): Promise<Results> {
+/** The suite writes `<what it judges>-<scenario>-<time>/checks.json`. */
+export async function readResults(output: string, judged: string): Promise<Results> {
   const results = new Map<string, Check[]>();
   for (const folder of await readdir(output)) {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder)?.[1];
+    const named = /^(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder)?.[1];
+    const scenario = named?.startsWith(`${judged}-`) ? named.slice(judged.length + 1) : undefined;
     if (scenario === undefined) throw new Error(`The suite wrote ${folder}, which names no scenario.`);
     results.set(scenario, JSON.parse(await readFile(join(output, folder, 'checks.json'), 'utf8')));
   }

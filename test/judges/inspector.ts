@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Expectations } from './expectations.ts';
 import { type Door, runNode, type Verdict } from './judge.ts';
 
-const CLI = join(
+/** The program that starts it. */
+export const INSPECTOR = join(
   import.meta.dirname,
   'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
@@ -45,7 +46,7 @@ export async function judgeInspector(door: Door, era: Era, expected: Expectation
     for (const step of steps) {
       const connect = ['--cli', '--config', config, '--server', step.wrongKey ? 'stranger' : 'door'];
       const fixed = ['--protocol-era', era, '--stored-auth-only', '--format', 'json', '--quiet'];
-      const run = await runNode([CLI, ...connect, ...fixed, ...step.args], { env, timeoutMs: 30_000 });
+      const run = await runNode([INSPECTOR, ...connect, ...fixed, ...step.args], { env, timeoutMs: 30_000 });
       const problem = problemOf(run, step);
       if (problem) complaints.push(`${step.args.join(' ')}: ${problem} ${run.stderr.trim()}`);
     }

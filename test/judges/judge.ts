@@ -19,7 +19,12 @@ export interface Verdict {
 /** Runs a script of a judge on this very Node and resolves when it ends; a judge that hangs is stopped after `timeoutMs`. */
 export async function runNode(
   args: readonly string[],
-  options: { env?: Record<string, string>; timeoutMs: number },
+  options: {
+    env?: Record<string, string>;
+    timeoutMs: number;
+    /** Sees all that was written to standard output so far, each time something is. */
+    onOutput?: (stdout: string) => void;
+  },
 ): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...options.env },
@@ -30,6 +35,7 @@ export async function runNode(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    options.onOutput?.(stdout);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

@@ -9,12 +9,21 @@ import { EXPECTATIONS } from './expectations.ts';
 import { ERAS, type Era, judgeInspector } from './inspector.ts';
 import { installPinned } from './install-pinned.ts';
 import type { Door, Verdict } from './judge.ts';
+import { AUTHORIZATION_REVISIONS, judgeAuthorizationServer } from './sign-in/conformance-authorization.ts';
+import { inspector } from './sign-in/inspector.ts';
+import { judgeSignIn } from './sign-in/judge-sign-in.ts';
+import { mcpRemote } from './sign-in/mcp-remote.ts';
+import { sdkClient } from './sign-in/sdk-client.ts';
+import { SIGN_IN_ERAS, type SignInEra } from './sign-in/sign-in-host.ts';
+import { openSignInRig, type SignInRig } from './sign-in/sign-in-rig.ts';
 
-const HELP = `Lets stock MCP clients and the official conformance suite judge both doors, and the suite the pool of connections to other servers.
+const HELP = `Lets stock MCP clients and the official conformance suite judge both doors, hosts sign a person in there with a browser, and the suite judge the
+authorization server and the pool of connections to other servers.
 
   node test/judges/run.ts                      boots a platform of its own and judges it
   node test/judges/run.ts --url http://127.0.0.1:7070 --operator-key oag_... --agent-key oag_...
-                                               judges a platform that is running, with its demo agent
+                                               judges a platform that is running, with its demo agent; for signing in and the pool
+                                               it takes platforms of its own
 
 One line a judge, what is wrong below it, and a closing line with the counts. Exit code 0 when all are satisfied.
 `;
@@ -38,10 +47,11 @@ async function judgeAll(): Promise<boolean> {
   await installPinned(import.meta.dirname);
   await installPinned(join(import.meta.dirname, 'clients'));
   const judged = options.url === undefined ? await bootPlatform() : runningPlatform(options.url);
+  const rig = await openSignInRig();
   let passed = 0;
   let failed = 0;
   try {
-    for (const judge of judgesOf(judged)) {
+    for (const judge of [...judgesOf(judged), ...judgesOfSigningIn(rig)]) {
       const startedAt = performance.now();
       const verdict = await judge();
       const satisfied = verdict.complaints.length === 0;
@@ -50,6 +60,7 @@ async function judgeAll(): Promise<boolean> {
       print(verdict, (performance.now() - startedAt) / 1000);
     }
   } finally {
+    await rig.close();
     await judged.close();
   }
   process.stdout.write(`judges: ${passed} passed, ${failed} failed\n`);
@@ -70,6 +81,19 @@ function judgesOf(judged: Judged): (() => Promise<Verdict>)[] {
       ),
     ),
     ...CLIENT_SETS.map(set => () => judgeClient(set)),
+  ];
+}
+
+function judgesOfSigningIn(rig: SignInRig): (() => Promise<Verdict>)[] {
+  const doors = ['operator', 'agent'] as const;
+  const eras = Object.keys(SIGN_IN_ERAS) as SignInEra[];
+  return [
+    ...[inspector, sdkClient, mcpRemote].flatMap(host =>
+      doors.flatMap(door => eras.map(era => () => judgeSignIn(rig, host, { door, era }))),
+    ),
+    ...doors.flatMap(door =>
+      AUTHORIZATION_REVISIONS.map(revision => () => judgeAuthorizationServer(rig, door, revision)),
+    ),
   ];
 }
 

@@ -4,7 +4,6 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import chromium from '@sparticuz/chromium';
 import { type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -25,7 +24,9 @@ export async function startBrowser(): Promise<TestBrowser> {
   const folder = await unpackedChromium();
   const browser = await playwright.launch({
     executablePath: join(folder, 'chromium'),
-    args: chromium.args.filter(arg => !arg.startsWith('--headless')),
+    // Root may start it only so. Not the arguments that the package brings: they switch off what keeps sites apart, and one process for all ends
+    // with the first page that is closed.
+    args: ['--no-sandbox'],
     env: { HOME: folder, FONTCONFIG_FILE: join(folder, 'fonts.conf') },
   });
   return {

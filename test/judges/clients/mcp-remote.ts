@@ -3,7 +3,8 @@ import { Client, type VersionNegotiationMode } from '@modelcontextprotocol/clien
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { answered, bearer, type StockClient } from './stock-client.ts';
 
-const PROXY = join(import.meta.dirname, 'node_modules/mcp-remote/dist/proxy.js');
+/** The program. */
+export const MCP_REMOTE = join(import.meta.dirname, 'node_modules/mcp-remote/dist/proxy.js');
 
 /** A host that only starts programs starts this one, with the key in the environment, as its README shows. */
 const open =
@@ -13,7 +14,7 @@ const open =
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [PROXY, door.url, '--header', `Authorization:\${AUTHORIZATION}`],
+        args: [MCP_REMOTE, door.url, '--header', `Authorization:\${AUTHORIZATION}`],
         env: { AUTHORIZATION: bearer(door).Authorization },
         stderr: 'ignore',
       }),

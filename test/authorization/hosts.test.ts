@@ -1,0 +1,103 @@
+import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser } from './browser.ts';
+import { HOSTS, type HostRequests } from './hosts.ts';
+import { clientOf, consentPage, decide, register, signedIn } from './rig.ts';
+
+let platform: TestPlatform;
+let person: Browser;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+  person = await signedIn(platform);
+});
+afterAll(() => platform?.close());
+
+const DOORS = [
+  { door: 'operator', path: '/mcp', agents: [] },
+  { door: 'agent', path: '/demo/mcp', agents: ['demo'] },
+] as const;
+
+/** Who names no door gets a token for the agents. */
+const rows = HOSTS.flatMap(host =>
+  DOORS.filter(({ door }) => host.namesResource || door === 'agent').map(at => ({ ...host, ...at })),
+);
+
+const ask = (path: string, token?: string, method = 'POST') =>
+  fetch(platform.url + path, {
+    method,
+    headers: {
+      accept: 'application/json, text/event-stream',
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    ...(method === 'POST' && { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }),
+  });
+
+/** What the refusal and the documents say that it may ask for. */
+async function scopeFor({ scope }: HostRequests, challenge: string): Promise<string | undefined> {
+  if (scope === 'challenge') return /scope="([^"]+)"/.exec(challenge)![1];
+  if (scope === 'supported') {
+    const answer = await fetch(`${platform.url}/.well-known/oauth-authorization-server`);
+    const { scopes_supported: scopes } = (await answer.json()) as { scopes_supported: string[] };
+    return scopes.join(' ');
+  }
+  return scope === 'none' ? undefined : scope;
+}
+
+describe('what each host sends when it signs its user in works', () => {
+  it.each(rows)('$host at the $door door', async row => {
+    const { path, agents, registers, namesResource } = row;
+    const refused = await ask(path);
+    expect(refused.status).toBe(401);
+    const challenge = refused.headers.get('www-authenticate')!;
+    for (const looked of row.looksUp) {
+      const answer = await fetch(platform.url + looked.replace('{door}', path));
+      expect({ looked, status: answer.status }).toEqual({ looked, status: 200 });
+      expect(answer.headers.get('content-type')).toContain('application/json');
+      const { issuer, resource } = (await answer.json()) as { issuer?: string; resource?: string };
+      expect(issuer ?? resource).toBe(issuer ? platform.url : platform.url + path);
+    }
+
+    const registered = await register(platform.url, registers);
+    const client = (await registered.json()) as Record<string, unknown> & { client_id: string };
+    expect(registered.status, JSON.stringify(client)).toBe(201);
+    expect(client.redirect_uris).toEqual(registers.redirect_uris);
+    // A public client proves itself by the code's challenge; a secret would be kept nowhere safe.
+    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+    expect(client).not.toHaveProperty('client_secret');
+
+    const resource = namesResource ? platform.url + path : undefined;
+    const scope = await scopeFor(row, challenge);
+    for (const redirect of row.comesBackTo) {
+      const { authorizeUrl, redeem, refresh } = clientOf(platform.url, client.client_id, redirect);
+      const asked = await consentPage(person, authorizeUrl({ resource, scope, ...row.adds }));
+      expect(asked.text).toContain(registers.client_name);
+      const { location } = await decide(person, asked, 'allow', agents);
+      expect(location?.href.startsWith(redirect)).toBe(true);
+      expect(location!.searchParams.get('iss')).toBe(platform.url);
+
+      const token = await redeem(location!.searchParams.get('code')!, { resource });
+      expect(token).toMatchObject({ status: 200, body: { token_type: 'Bearer' } });
+      expect((await ask(path, token.body.access_token)).status).toBe(200);
+
+      const granted = token.body.scope as string | undefined;
+      const renewed = await refresh(token.body.refresh_token!, {
+        resource,
+        scope: row.repeatsScope ? granted : undefined,
+      });
+      expect(renewed.status, JSON.stringify(renewed.body)).toBe(200);
+      expect((await ask(path, renewed.body.access_token)).status).toBe(200);
+    }
+  });
+});
+
+describe('the first question of a host, whatever its method, is answered with where to sign in', () => {
+  const rows = DOORS.flatMap(({ path }) => ['POST', 'GET', 'HEAD'].map(method => ({ path, method })));
+  it.each(rows)('$method $path', async ({ path, method }) => {
+    const { status, headers } = await ask(path, undefined, method);
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toContain(
+      `resource_metadata="${platform.url}/.well-known/oauth-protected-resource${path}"`,
+    );
+  });
+});
