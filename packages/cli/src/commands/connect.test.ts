@@ -21,9 +21,23 @@ const newIo = (over: Partial<Io> = {}) => createTestIo({ home: platform.home, ..
 const onlyKey = (): string => [...platform.keys.keys()][0]!;
 
 describe('connect', () => {
-  it('prints the entry, with a key made for it, and no command line to leave the key in', async () => {
+  it.each([
+    ['claude-code', 'mcpServers', { type: 'http' }, 'type /mcp'],
+    ['cursor', 'mcpServers', {}, 'press Connect'],
+    ['vscode', 'servers', { type: 'http' }, 'asks whether you want to sign in'],
+  ])('prints an entry without a key for %s, and how to sign in', async (host, member, extras, how) => {
     const io = newIo();
-    expect(await io.run('connect', 'claude-code')).toBe(0);
+    expect(await io.run('connect', host)).toBe(0);
+    expect(JSON.parse(io.out())).toEqual({
+      [member]: { patchbay: { ...extras, url: `${platform.url}/mcp` } },
+    });
+    expect(io.err()).toContain(how);
+    expect(platform.calls).toEqual([]);
+  });
+
+  it('prints the entry with a key made for it on demand, and no command line to leave the key in', async () => {
+    const io = newIo();
+    expect(await io.run('connect', 'claude-code', '--with-key')).toBe(0);
     expect(JSON.parse(io.out())).toEqual({
       mcpServers: {
         patchbay: {
@@ -34,6 +48,7 @@ describe('connect', () => {
       },
     });
     expect(io.err()).not.toContain(onlyKey());
+    expect(io.err()).not.toContain('sign in');
     expect(platform.calls[0]).toMatchObject({
       name: 'create_key',
       args: { name: 'claude-code', scopes: ['operator'] },
@@ -45,7 +60,7 @@ describe('connect', () => {
 
   it('gives one agent a key that opens nothing else', async () => {
     const io = newIo();
-    await io.run('connect', 'cursor', '--agent', 'demo');
+    await io.run('connect', 'cursor', '--agent', 'demo', '--with-key');
     expect(JSON.parse(io.out())).toEqual({
       mcpServers: {
         'patchbay-demo': {
@@ -55,13 +70,6 @@ describe('connect', () => {
       },
     });
     expect(onlyKey()).toMatch(/^bak_/);
-  });
-
-  it('speaks the form of VS Code', async () => {
-    const io = newIo();
-    await io.run('connect', 'vscode');
-    const { servers } = JSON.parse(io.out());
-    expect(servers.patchbay).toMatchObject({ type: 'http', url: `${platform.url}/mcp` });
   });
 
   it('puts a given key into the entry as it is and makes none', async () => {
@@ -109,7 +117,7 @@ describe('connect --write', () => {
     await mkdir(join(platform.home, '.cursor'));
     await writeFile(file, '{"mcpServers":{"other":{"url":"http://other"}}}');
     const io = newIo();
-    expect(await io.run('connect', 'cursor', '--write')).toBe(0);
+    expect(await io.run('connect', 'cursor', '--with-key', '--write')).toBe(0);
     expect(io.out()).toContain(`Added patchbay in ${file}.`);
     expect(io.out()).toContain('.bak');
     expect(io.out()).not.toContain(onlyKey());
@@ -121,22 +129,30 @@ describe('connect --write', () => {
     });
 
     const again = newIo();
-    await again.run('connect', 'cursor', '--write');
+    await again.run('connect', 'cursor', '--with-key', '--write');
     expect(again.out()).toContain('nothing was changed');
     expect(platform.keys.size).toBe(1);
 
     platform.keys.clear();
     const revoked = newIo({ now: () => Date.UTC(2026, 11, 1) });
-    await revoked.run('connect', 'cursor', '--write');
+    await revoked.run('connect', 'cursor', '--with-key', '--write');
     expect(revoked.out()).toContain('Replaced patchbay');
     expect(await readFile(file, 'utf8')).toContain(onlyKey());
+
+    const signedIn = newIo({ now: () => Date.UTC(2026, 11, 2) });
+    await signedIn.run('connect', 'cursor', '--write');
+    expect(signedIn.out()).toContain('Replaced patchbay');
+    expect(signedIn.out()).toContain('held a key, which goes on: `npx patchbay keys list` shows it');
+    expect(JSON.parse(await readFile(file, 'utf8')).mcpServers.patchbay).toEqual({
+      url: `${platform.url}/mcp`,
+    });
   });
 
   it('makes no key for a file it cannot merge into', async () => {
     await mkdir(join(platform.home, '.cursor'));
     await writeFile(join(platform.home, '.cursor', 'mcp.json'), '{ broken');
     const io = newIo();
-    expect(await io.run('connect', 'cursor', '--write')).toBe(1);
+    expect(await io.run('connect', 'cursor', '--with-key', '--write')).toBe(1);
     expect(io.err()).toMatch(/mcp\.json is not plain JSON/);
     expect(platform.keys.size).toBe(0);
   });

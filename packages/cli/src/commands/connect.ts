@@ -21,6 +21,7 @@ import { day, writeJson, writeLine } from '../text.ts';
 interface ConnectOptions extends SharedOptions {
   readonly agent?: string;
   readonly write?: boolean;
+  readonly withKey?: boolean;
 }
 
 export function addConnect(program: Command, io: Io): void {
@@ -28,16 +29,19 @@ export function addConnect(program: Command, io: Io): void {
     .description("print an MCP host's entry for this platform, or write it into its configuration")
     .addArgument(new Argument('<host>').choices(Object.keys(HOSTS)))
     .option('--agent <id>', 'connect one agent instead of the whole platform')
+    .option('--with-key', 'make a key for the host instead of signing in there')
     .option('--write', "merge the entry into the host's file; the file as it was is kept beside it")
     .addHelpText(
       'after',
       `
-A key you give with --key goes into the entry as it is. Otherwise one is made for this host, and the command says so.
+The entry holds no key: the host opens a page on which you sign in and allow it what it may use. With --with-key one is made for
+the host, for where no browser is; a key you give with --key goes into the entry as it is.
 Claude Desktop starts \`npx patchbay stdio\` instead; on this machine that needs no key.
 
 Examples:
   npx patchbay connect claude-code
   npx patchbay connect cursor --agent demo --write
+  npx patchbay connect vscode --with-key
   npx patchbay connect claude-desktop --write`,
     )
     .action(async (host: HostName, _: unknown, command: Command) =>
@@ -60,9 +64,19 @@ async function connect(io: Io, hostName: HostName, options: ConnectOptions): Pro
   const entry = hostEntry(access, host.httpExtras);
   const written = options.write ? await writeEntry(file, host.member, name, entry, io.now()) : undefined;
   if (options.json) return writeJson(io.stdout, { host: hostName, name, entry, ...(written ?? { file }) });
-  if (written) return sayWritten(io, host, name, written);
+  if (written) return sayWritten(io, { host, name, access, existing }, written);
   writeJson(io.stdout, { [host.member]: { [name]: entry } });
   writeLine(io.stderr, `This belongs into ${file}; --write puts it there.`);
+  if (signsIn(access)) writeLine(io.stderr, howToSignIn(host));
+}
+
+/** Does the host's person sign in, so that the entry holds no key? */
+function signsIn(access: Access): boolean {
+  return access.kind === 'http' && access.key === undefined;
+}
+
+function howToSignIn({ signIn }: Host): string {
+  return `${signIn} The page of Patchbay that opens asks who you are and what it may use.`;
 }
 
 /** What the bridge cannot find by itself when the host starts it: another data folder, or another machine. */
@@ -87,21 +101,27 @@ async function httpAccess(
 ): Promise<Access & { kind: 'http' }> {
   const { baseUrl, operatorUrl, client } = await connectTo(io, options);
   const url = options.agent === undefined ? operatorUrl : `${baseUrl}/${options.agent}/mcp`;
-  const key =
-    givenKey(io, options) ??
-    (await keyInUse(client, existing, url)) ??
-    (await makeKey(io, client, hostName, options.agent));
+  const given = givenKey(io, options);
+  const host: Host = HOSTS[hostName];
+  if (given !== undefined || (!options.withKey && host.signIn !== undefined)) {
+    return { kind: 'http', url, key: given };
+  }
+  const key = (await keyInUse(client, existing, url)) ?? (await makeKey(io, client, hostName, options.agent));
   return { kind: 'http', url, key };
 }
 
 /** The key of an entry that already points here, while it is active: connecting twice makes one key, not two. */
 async function keyInUse(client: Client, existing: unknown, url: string): Promise<string | undefined> {
-  const entry = existing as { url?: unknown; headers?: { Authorization?: unknown } } | undefined;
-  const header = entry?.headers?.Authorization;
-  const key = typeof header === 'string' ? /^Bearer (\S+)$/.exec(header)?.[1] : undefined;
-  if (key === undefined || entry?.url !== url) return undefined;
+  const key = keyIn(existing);
+  if (key === undefined || (existing as { url?: unknown }).url !== url) return undefined;
   const { keys } = await client.call('list_keys', {});
   return keys.some(active => key.startsWith(active.prefix)) ? key : undefined;
+}
+
+function keyIn(existing: unknown): string | undefined {
+  const entry = existing as { headers?: { Authorization?: unknown } } | undefined;
+  const header = entry?.headers?.Authorization;
+  return typeof header === 'string' ? /^Bearer (\S+)$/.exec(header)?.[1] : undefined;
 }
 
 async function makeKey(
@@ -122,12 +142,22 @@ async function makeKey(
   return made.key;
 }
 
-function sayWritten(io: Io, host: Host, name: string, written: WrittenEntry): void {
+function sayWritten(
+  io: Io,
+  { host, name, access, existing }: { host: Host; name: string; access: Access; existing: unknown },
+  written: WrittenEntry,
+): void {
   if (written.change === 'unchanged') {
     writeLine(io.stdout, `${written.file} already has this entry ${name}; nothing was changed.`);
     return;
   }
   const verb = written.change === 'added' ? 'Added' : 'Replaced';
   writeLine(io.stdout, `${verb} ${name} in ${written.file}. ${host.afterWrite}`);
+  if (signsIn(access)) {
+    writeLine(io.stdout, howToSignIn(host));
+    if (keyIn(existing) !== undefined) {
+      writeLine(io.stdout, 'The entry held a key, which goes on: `npx patchbay keys list` shows it.');
+    }
+  }
   if (written.backup) writeLine(io.stdout, `The file as it was: ${written.backup}`);
 }

@@ -324,7 +324,7 @@ describe('entries of MCP hosts', () => {
     await new Promise(resolve => other.close(resolve));
   });
 
-  it('whose key opens nothing are told from an agent that is not there', async () => {
+  it('whose key opens nothing are told from those that sign in, and from an agent that is not there', async () => {
     platform.door = (request, response) => {
       response.writeHead(request.headers.authorization === 'Bearer oag_good' ? 200 : 401).end('{}');
     };
@@ -334,9 +334,12 @@ describe('entries of MCP hosts', () => {
     });
     expect(await withEntry(entry('', 'oag_good'))).toEqual([]);
     const ended = await withEntry(entry('', 'oag_ended'));
-    expect(ended).toMatchObject([{ mend: 'npx patchbay connect cursor --write' }]);
+    expect(ended).toMatchObject([{ mend: 'npx patchbay connect cursor --write --with-key' }]);
     expect(ended[0]!.says).toContain('key that opens nothing');
     expect(JSON.stringify(ended)).not.toContain('oag_ended');
+    expect(await withEntry({ url: `${platform.url}/mcp` })).toEqual([]);
+    const unkeyed = await withEntry({ url: `${platform.url}/shop/mcp` }, 'patchbay-shop');
+    expect(unkeyed[0]!.says).toContain('agent shop, which is not deployed');
     const gone = await withEntry(entry('/shop', 'bak_x'), 'patchbay-shop');
     expect(gone[0]!.says).toContain('agent shop, which is not deployed');
     expect(gone[0]!.mend).toBeUndefined();

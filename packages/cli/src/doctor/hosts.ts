@@ -122,7 +122,17 @@ async function addressComplaint(
     return complaint(entry, `leads to ${place}, where this platform is not`, connectAgain(entry));
   }
   if (platform.kind !== 'asked' || platform.credential !== 'accepted') return undefined;
-  return (await refusedAt(examination, entry, url)) ? refusal(examination, entry) : undefined;
+  // Without a key the host has its person sign in.
+  if (entry.authorization === undefined) return agentComplaint(examination, entry);
+  if (!(await refusedAt(examination, entry, url))) return undefined;
+  return (
+    agentComplaint(examination, entry) ??
+    complaint(
+      entry,
+      'has a key that opens nothing: it expired or was revoked',
+      `${connectAgain(entry)} --with-key`,
+    )
+  );
 }
 
 /** With the port it has, or would have. A port that is free each time has no address to compare with. */
@@ -150,7 +160,7 @@ async function refusedAt({ io }: Examination, entry: OurEntry, url: string): Pro
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
-        ...(entry.authorization === undefined ? {} : { authorization: entry.authorization }),
+        authorization: entry.authorization!,
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
       signal: AbortSignal.timeout(5_000),
@@ -160,7 +170,7 @@ async function refusedAt({ io }: Examination, entry: OurEntry, url: string): Pro
   return response?.status === 401;
 }
 
-function refusal({ contents }: Examination, entry: OurEntry): Remark {
+function agentComplaint({ contents }: Examination, entry: OurEntry): Remark | undefined {
   const agent = contents?.agents.find(({ agentId }) => agentId === entry.agentId);
   if (entry.agentId !== undefined && contents && !agent) {
     return complaint(entry, `is for the agent ${entry.agentId}, which is not deployed`);
@@ -169,7 +179,7 @@ function refusal({ contents }: Examination, entry: OurEntry): Remark {
     const why = `is for the agent ${agent.agentId}, which MCP clients cannot reach: set mcp_enabled: true in its file and deploy it`;
     return complaint(entry, why, 'npx patchbay agents deploy FILE');
   }
-  return complaint(entry, 'has a key that opens nothing: it expired or was revoked', connectAgain(entry));
+  return undefined;
 }
 
 /** An entry that starts the bridge: the host only says that it could not. */

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import type { Io } from '../io.ts';
 
-/** What an MCP host needs to reach one of our doors: an address with a key, or a command that bridges stdio to it. */
+/**
+ * What an MCP host needs to reach one of our doors: an address, at which its person signs in unless it has a key, or a command
+ * that bridges stdio to it.
+ */
 export type Access =
-  | { readonly kind: 'http'; readonly url: string; readonly key: string }
+  | { readonly kind: 'http'; readonly url: string; readonly key: string | undefined }
   | {
       readonly kind: 'stdio';
       readonly command: string;
@@ -25,6 +28,8 @@ export interface Host {
   readonly httpExtras: HostEntry;
   /** What makes it read a changed file. */
   readonly afterWrite: string;
+  /** How its person signs in to a server without a key; absent where it cannot. */
+  readonly signIn?: string;
 }
 
 export const HOSTS = {
@@ -36,6 +41,7 @@ export const HOSTS = {
     configFile: io => join(io.env.CLAUDE_CONFIG_DIR || io.home, '.claude.json'),
     httpExtras: { type: 'http' },
     afterWrite: 'Start a new Claude Code session to use it.',
+    signIn: 'In Claude Code, type /mcp, choose it and sign in.',
   },
   'claude-desktop': {
     title: 'Claude Desktop',
@@ -52,6 +58,7 @@ export const HOSTS = {
     configFile: io => join(io.home, '.cursor', 'mcp.json'),
     httpExtras: {},
     afterWrite: 'Cursor picks it up by itself; see Settings, MCP.',
+    signIn: 'In Cursor, open Settings, MCP and press Connect beside it.',
   },
   vscode: {
     title: 'VS Code',
@@ -60,6 +67,7 @@ export const HOSTS = {
     configFile: io => join(appData(io), 'Code', 'User', 'mcp.json'),
     httpExtras: { type: 'http' },
     afterWrite: 'Start it in VS Code with the command MCP: List Servers.',
+    signIn: 'VS Code asks whether you want to sign in when it starts it.',
   },
 } as const satisfies Record<string, Host>;
 
@@ -70,7 +78,8 @@ export function hostEntry(access: Access, extras: HostEntry = {}): HostEntry {
     const { command, args, env } = access;
     return { command, args, ...(Object.keys(env).length > 0 ? { env } : {}) };
   }
-  return { ...extras, url: access.url, headers: { Authorization: `Bearer ${access.key}` } };
+  const { url, key } = access;
+  return { ...extras, url, ...(key === undefined ? {} : { headers: { Authorization: `Bearer ${key}` } }) };
 }
 
 /** Does whoever reads the entry get a key? */
