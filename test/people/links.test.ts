@@ -96,6 +96,23 @@ describe('a link to choose a password', () => {
     expect((await signIn(newVisitor(platform.url), 'Anna', NEXT.next)).status).toBe(303);
   });
 
+  it('sets the password of one of those who use it at the same moment', async () => {
+    platform = await startTestPlatform();
+    const added = await asOwner().call('create_user', { login: 'anna', roles: ['patchbay-user'] });
+    const path = pathOf(added.link!);
+    const passwords = ['seven brown lanterns', 'eight green umbrellas', 'nine tired librarians'];
+    const visitors = passwords.map(() => newVisitor(platform.url));
+    for (const visitor of visitors) await visitor.get(path);
+    const chosen = await Promise.all(
+      visitors.map((visitor, at) => visitor.send(path, { next: passwords[at]!, again: passwords[at]! })),
+    );
+    expect(chosen.map(({ status }) => status).toSorted()).toEqual([303, 404, 404]);
+    for (const [at, { status }] of chosen.entries()) {
+      const signedIn = await signIn(newVisitor(platform.url), 'anna', passwords[at]!);
+      expect(signedIn.status).toBe(status === 303 ? 303 : 401);
+    }
+  });
+
   it('of a reset signs the person out everywhere and takes the password before away', async () => {
     platform = await startTestPlatform();
     const client = asOwner();

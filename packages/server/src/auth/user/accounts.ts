@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
-import type { Store } from '../../store/store.ts';
+import type { Db, Store } from '../../store/store.ts';
 import {
   clearSignInTries,
   findAccount,
@@ -9,7 +9,8 @@ import {
   takeSignInTry,
 } from '../../store/tables/accounts.ts';
 import { deletePageSessionsOf } from '../../store/tables/page-sessions.ts';
-import { deleteSignInLinksOf } from '../../store/tables/sign-in-links.ts';
+import { deleteSignInLinksOf, takeSignInLink } from '../../store/tables/sign-in-links.ts';
+import { hashPageToken } from '../page/page-token.ts';
 import { isTooLong, type PasswordRefusal, refusePassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 
@@ -37,6 +38,11 @@ export interface Accounts {
    * with a refusal and changes nothing when the password breaks a rule.
    */
   choosePassword(userId: string, password: string): Promise<Outcome<true, PasswordRefusal>>;
+  /** The same for whoever holds a one-time link of the person, which is used up in the same step. */
+  choosePasswordWith(
+    link: { readonly userId: string; readonly token: string },
+    password: string,
+  ): Promise<Outcome<true, PasswordRefusal | { readonly reason: 'link-gone' }>>;
 }
 
 /** Wrong passwords in a row that lock an account, and for how long: twice as long after each further one. */
@@ -79,6 +85,26 @@ export function createAccounts(deps: {
     return { reason: wasTried ? 'wrong-password' : 'account-locked', userId };
   }
 
+  /** In the unit of what lets them do so. */
+  async function choose<R extends { readonly reason: string }>(
+    userId: string,
+    password: string,
+    may: (db: Db) => Promise<Outcome<true, R>>,
+  ): Promise<Outcome<true, PasswordRefusal | R>> {
+    const account = await findAccount(store.db, userId);
+    const refusal = refusePassword(password, { login: account?.login });
+    if (refusal) return refused(refusal);
+    const hash = await passwords.hash(password);
+    return store.commit(async db => {
+      const outcome = await may(db);
+      if (!outcome.ok) return outcome;
+      await setPassword(db, userId, hash);
+      await deleteSignInLinksOf(db, userId);
+      await deletePageSessionsOf(db, userId);
+      return outcome;
+    });
+  }
+
   return {
     async describe(userId) {
       const account = await findAccount(store.db, userId);
@@ -86,18 +112,12 @@ export function createAccounts(deps: {
     },
     signIn: (login, password) => tryPassword({ login: loginOf(login) }, password),
     confirm: (userId, password) => tryPassword({ userId }, password),
-    async choosePassword(userId, password) {
-      const account = await findAccount(store.db, userId);
-      const refusal = refusePassword(password, { login: account?.login });
-      if (refusal) return refused(refusal);
-      const hash = await passwords.hash(password);
-      await store.commit(async db => {
-        await setPassword(db, userId, hash);
-        await deleteSignInLinksOf(db, userId);
-        await deletePageSessionsOf(db, userId);
-      });
-      return granted(true);
-    },
+    choosePassword: (userId, password) => choose(userId, password, async () => granted(true)),
+    choosePasswordWith: ({ userId, token }, password) =>
+      choose(userId, password, async db => {
+        const link = await takeSignInLink(db, hashPageToken(token), clock.now());
+        return link?.userId === userId ? granted(true) : refused({ reason: 'link-gone' });
+      }),
   };
 }
 

@@ -6,7 +6,7 @@ import { type Account, findAccountBySubject, insertAccount } from '../../store/t
 import { insertUser } from '../../store/tables/users.ts';
 
 /** Somebody as an OpenID provider names them. */
-export interface Subject {
+interface Subject {
   readonly issuer: string;
   readonly subject: string;
   /** To show; their own choice, so it identifies nobody. */
@@ -15,7 +15,7 @@ export interface Subject {
 
 const MAX_NAME_CHARS = 100;
 
-/** One person for each subject of an issuer, made when they come for the first time, without a role of their own. */
+/** One person for each subject of an issuer, made when they come for the first time, without a role of their own. They may be disabled. */
 export async function personOfSubject(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   known: Subject,

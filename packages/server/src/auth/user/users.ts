@@ -19,7 +19,6 @@ import { deleteSignInLinksOf } from '../../store/tables/sign-in-links.ts';
 import { findFirstUser, insertUser, lockUser, type User, updateUserRoles } from '../../store/tables/users.ts';
 import { refusePassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
-import { personOfSubject, type Subject } from './subjects.ts';
 
 /** Who there is. What is about one person rejects with a `PlatformError` of kind `not_found` when there is none of that id. */
 export interface Users {
@@ -34,11 +33,6 @@ export interface Users {
     readonly login?: string | undefined;
     readonly password?: string | undefined;
   }): Promise<User>;
-  /**
-   * Whom an OpenID provider knows by this subject: made when they come for the first time, without roles, which their tokens have. They may be
-   * disabled.
-   */
-  knownAs(subject: Subject): Promise<Account>;
   /** In the order of their ids. */
   list(page: {
     readonly login?: string | undefined;
@@ -117,8 +111,6 @@ export function createUsers(deps: {
       });
       return user;
     },
-
-    knownAs: subject => personOfSubject({ store, clock }, subject),
 
     list: page => listAccounts(store.db, page),
 

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import type { SignInLink } from '../../auth/page/sign-in-links.ts';
-import { refusePassword } from '../../auth/user/password-rules.ts';
 import type { RequestScope } from '../http/request-scope.ts';
-import { hidden, problems } from './form.ts';
+import { type Form, hidden, problems } from './form.ts';
 import { page, redirectTo } from './layout.ts';
 import {
   type NewPasswordProblem,
@@ -26,7 +25,7 @@ export async function useLink(
   token: string,
   scope: RequestScope & { readonly address: string | undefined },
 ): Promise<Response> {
-  const { accounts, guard, links, sessions, noteRefusal, noteDone } = deps;
+  const { guard, links, sessions, noteRefusal, noteDone } = deps;
   const form = await guard.submitAnonymously(request, scope);
   if (!form.ok) return form.refusal.response;
   const link = await links.look(token);
@@ -34,27 +33,34 @@ export async function useLink(
     noteRefusal({ reason: 'unknown-link' }, scope);
     return goneLink(request);
   }
-  let password: string | undefined;
-  if (link.purpose === 'password') {
-    password = newPasswordOf(form.value);
-    const problem = password === undefined ? 'different' : refusePassword(password, link)?.reason;
-    if (problem) return linkPage(deps, request, token, link, problem);
-  }
+  const { userId } = link;
   // Of two who use it at the same moment, one gets it.
-  const taken = await links.take(token);
-  if (!taken) {
-    noteRefusal({ reason: 'unknown-link' }, scope);
+  const problem = await used(deps, link, token, form.value);
+  if (problem === 'link-gone') {
+    noteRefusal({ reason: 'unknown-link', userId }, scope);
     return goneLink(request);
   }
-  if (password !== undefined) {
-    await accounts.choosePassword(taken.userId, password);
-    await noteDone('choose_password', taken.userId);
-  }
+  if (problem) return linkPage(deps, request, token, link, problem);
+  if (link.purpose === 'password') await noteDone('choose_password', userId);
   const before = await sessions.read(cookieHeader(request));
   if (before) await sessions.end(before);
-  const { setCookie } = await sessions.begin(taken.userId);
-  await noteDone('sign_in', taken.userId);
+  const { setCookie } = await sessions.begin(userId);
+  await noteDone('sign_in', userId);
   return redirectTo('/account', [setCookie]);
+}
+
+/** What keeps the link from being used; `undefined` when it was. */
+async function used(
+  { accounts, links }: PageDeps,
+  { userId, purpose }: SignInLink,
+  token: string,
+  form: Form,
+): Promise<NewPasswordProblem | 'link-gone' | undefined> {
+  if (purpose === 'sign-in') return (await links.take(token)) ? undefined : 'link-gone';
+  const password = newPasswordOf(form);
+  if (password === undefined) return 'different';
+  const chosen = await accounts.choosePasswordWith({ userId, token }, password);
+  return chosen.ok ? undefined : chosen.refusal.reason;
 }
 
 function linkPage(
