@@ -388,6 +388,7 @@ describe.each(engines)('a turn with a model on %s', engine => {
     const looked = gate();
     const waiting = createWaitedTurns({
       ...{ store: rig.store, turns: rig.node('node-2', deps), closing: never },
+      base: () => 'https://patchbay.test',
       clock: {
         ...systemClock,
         async sleep(ms, signal) {

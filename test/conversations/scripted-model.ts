@@ -54,6 +54,8 @@ export function world(script: readonly (readonly AnswerPart[])[], cost: object =
   const view = createViews()(definition, { tools: TOOLS, mirrorsArguments: false, accepted: undefined });
   const behaviour: {
     inCall?: (call: OutboundCall) => Promise<unknown>;
+    /** False where its person has to sign in first. */
+    isSignedIn?: (call: OutboundCall) => boolean;
     /** Before it comes back that a person is needed. */
     inCheck?: (call: OutboundCall) => Promise<void>;
   } = {};
@@ -71,6 +73,13 @@ export function world(script: readonly (readonly AnswerPart[])[], cost: object =
           ...{ kind: 'needs-approval', binding: BINDING, arguments: args, inputSchema: NAMED },
           ...{ reason: 'it may change something', serverAsks: true },
           record: { ...record, outcome: 'needs_approval', reached: 'no', attempts: 0, costUsd: undefined },
+        };
+      }
+      if (behaviour.isSignedIn?.(outbound) === false) {
+        return {
+          ...{ kind: 'needs-sign-in', server: 'default/files', credential: 'files' },
+          message: 'You have to sign in at the server files first.',
+          record: { ...record, outcome: 'needs_sign_in', reached: 'no', attempts: 0, costUsd: undefined },
         };
       }
       sent.push({ tool, args, approved: approval !== undefined });

@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
 
   it('has every route of the platform and no other, but for the pages of people and what OAuth describes itself', () => {
     const isElsewhere = ({ path }: { readonly path: string }) =>
-      /^\/(sign-in|sign-out|account|mcp-login|oauth)(\/|$)|\/\.well-known\//.test(path);
+      /^\/(sign-in|sign-out|account|connect|mcp-login|oauth)(\/|$)|\/\.well-known\//.test(path);
     const running = platform.platform.app.routes
       .filter(route => !isElsewhere(route))
       .map(({ method, path }) => ({

@@ -38,7 +38,11 @@ describe.each(engines)('a turn somebody waits for has been decided about, on %s'
     return conversationId;
   }
   const waitedOn = (turns = rig.turns) =>
-    createWaitedTurns({ store: rig.store, clock: systemClock, turns, closing: closing.signal });
+    createWaitedTurns({
+      ...{ store: rig.store, clock: systemClock, turns },
+      base: () => 'https://patchbay.test',
+      closing: closing.signal,
+    });
   async function goOn(
     conversationId: string,
     {

@@ -2,7 +2,11 @@ import { openTestStore } from '@patchbay/testing/stores';
 import { type CompiledQuery, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Db, Store } from '../../packages/server/src/store/store.ts';
-import { findOpenPause, listOpenPauses } from '../../packages/server/src/store/tables/pauses.ts';
+import {
+  findOpenPause,
+  listOpenPauses,
+  listOpenSignIns,
+} from '../../packages/server/src/store/tables/pauses.ts';
 
 // What a database does often must not read a whole table, which small tables hide.
 
@@ -34,12 +38,16 @@ async function scannedBy(store: Store, query: (db: Db) => Promise<unknown>): Pro
 describe('the indexes', () => {
   it('find what waits among all that ever waited', async () => {
     await using store = await openTestStore('sqlite');
-    const all = { scope: { kind: 'all' }, limit: 10 } as const;
-    const owned = { scope: { kind: 'owned', ownerId: 'x' }, limit: 10 } as const;
+    const kinds = ['RULE', 'TOOL_CALL'] as const;
+    const all = { kinds, scope: { kind: 'all' }, limit: 10 } as const;
+    const owned = { kinds, scope: { kind: 'owned', ownerId: 'x' }, limit: 10 } as const;
+    const page = { after: { openedAt: 5, id: 'pause_x' }, limit: 10 };
     expect(await scannedBy(store, db => db.selectFrom('pauses').selectAll().execute())).toHaveLength(1);
     expect(await scannedBy(store, db => listOpenPauses(db, all))).toEqual([]);
     expect(await scannedBy(store, db => listOpenPauses(db, owned))).toEqual([]);
     expect(await scannedBy(store, db => findOpenPause(db, 'conv_x'))).toEqual([]);
+    for (const userId of [undefined, 'usr_x'])
+      expect(await scannedBy(store, db => listOpenSignIns(db, { userId, ...page }))).toEqual([]);
   });
 
   it('find the rows that go with a row that is deleted', async () => {

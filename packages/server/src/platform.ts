@@ -35,9 +35,13 @@ import { createAskedPauses } from './agents/pause/asked-pauses.ts';
 import { CONTINUE_TURN, EXPIRE_PAUSE } from './agents/pause/jobs.ts';
 import { createPauseWaits } from './agents/pause/pause-waits.ts';
 import { createPauses } from './agents/pause/pauses.ts';
+import { shownReason } from './agents/pause/sign-in.ts';
+import { createSignInVisits } from './agents/pause/sign-in-visits.ts';
+import { createHasArrived, createSignIns } from './agents/pause/sign-ins.ts';
 import type { StepType } from './agents/step/step.ts';
 import { createManagedChat } from './agents/trigger/managed-chat.ts';
 import { createTriggers } from './agents/trigger/triggers.ts';
+import { createAnsweredTurns } from './agents/turn/answered-turns.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createWaitedTurns } from './agents/turn/waited-turns.ts';
@@ -62,8 +66,13 @@ import { createUsers, type Users } from './auth/user/users.ts';
 import type { AgentSection } from './config/agent-sections.ts';
 import type { Config } from './config/config.ts';
 import { createOutboundCalls } from './connections/call/outbound-calls.ts';
+import { createClientRegistrations } from './connections/credential/client-registrations.ts';
 import { configuredProvider } from './connections/credential/configured-credentials.ts';
+import { createOAuthSites } from './connections/credential/oauth-site.ts';
 import { createPersonalCredentials } from './connections/credential/personal-credentials.ts';
+import { createPersonalSignIns } from './connections/credential/personal-sign-ins.ts';
+import { createPersonalTokens } from './connections/credential/personal-tokens.ts';
+import { createRenewedCredentials } from './connections/credential/renewed-credentials.ts';
 import { retireChangedConnections } from './connections/credential/retire-changed.ts';
 import { createAcceptedTools } from './connections/server/accepted-tools.ts';
 import type { ConfiguredInstances } from './connections/server/configured-instances.ts';
@@ -89,6 +98,7 @@ import { createOAuthRoutes } from './edge/oauth/oauth-routes.ts';
 import { createResourceMetadata } from './edge/oauth/resource-metadata.ts';
 import { createServerMetadata } from './edge/oauth/server-metadata.ts';
 import { createOperatorDoor } from './edge/operator-mcp/operator-door.ts';
+import { COME_BACK, OWN_DOCUMENT } from './edge/pages/connect-paths.ts';
 import { createPageGuard, type NotePageRefusal } from './edge/pages/page-guard.ts';
 import { createPages } from './edge/pages/pages.ts';
 import { createSignInRate } from './edge/pages/sign-in-rate.ts';
@@ -141,6 +151,8 @@ const ABANDONED_MS = 5_000;
 const DELIVERIES_AT_ONCE = 16;
 /** How soon somebody looks for turns whose node went down; their leases end after some seconds more. */
 const TAKE_UP_MS = 3_000;
+/** How soon a turn goes on whose person has signed in, where the news of that was lost. */
+const LOOK_AT_SIGN_INS_MS = 15_000;
 /** Turns that go on after a wait or a crash, at a time on one node. */
 const TURNS_AT_ONCE = 16;
 /** How long what runs gets to end when the platform stops: requests, and turns also without anybody who waits for them. */
@@ -310,12 +322,26 @@ export async function createPlatform(
   undo.use(
     retireChangedConnections({ store, pool, credentials: personalCredentials, logger: part('connections') }),
   );
+  const address = createPublicAddress(config.publicUrl);
+  const siteOf = createOAuthSites({
+    ...{ references, fetch, registered: registeredNow },
+    metadataUrl: () => `${address.base()}${OWN_DOCUMENT}`,
+  });
+  const registrations = createClientRegistrations({ store, vault, clock });
+  const personalTokens = createPersonalTokens({ store, vault, clock });
+  const renewedCredentials = createRenewedCredentials({
+    ...{ tokens: personalTokens, siteOf, registrations, clock },
+  });
+  const personalSignIns = createPersonalSignIns({
+    ...{ store, vault, clock, siteOf, registrations, tokens: personalTokens },
+    redirectUrl: () => `${address.base()}${COME_BACK}`,
+  });
+  const credentialsOf = (instance: string) => {
+    const configured = registry.credentialsOf(instance);
+    return configured ? configuredProvider(configured, clock) : renewedCredentials;
+  };
   const outboundCalls = createOutboundCalls({
-    ...{ pool, references, clock, accepted, kept },
-    credentialsOf(instance) {
-      const configured = registry.credentialsOf(instance);
-      return configured ? configuredProvider(configured, clock) : personalCredentials;
-    },
+    ...{ pool, references, clock, accepted, kept, credentialsOf },
     logger: part('connections'),
     limits: { callsPerMinute: config.connections.callsPerMinute },
     registered: registeredNow,
@@ -330,8 +356,9 @@ export async function createPlatform(
     onTools: metrics.serverTools,
   });
   undo.defer(() => servers.close());
-  const turns = createTurns({
+  const runningTurns = createTurns({
     store,
+    base: address.base,
     deployments,
     audit,
     clock,
@@ -357,7 +384,6 @@ export async function createPlatform(
     onStored: recordTurn,
     onTurnEnd: metrics.turn,
   });
-  const address = createPublicAddress(config.publicUrl);
   const files = createFiles({
     store,
     clock,
@@ -367,8 +393,20 @@ export async function createPlatform(
     keepDays: config.files.keepDays,
   });
   const links = createSignInLinks({ store, clock, baseUrl: address.base });
-  const calls = createAgentCalls({ turns, files, store, onAccessDenied: metrics.accessDenied });
   const pauses = createPauses({ store, clock, audit, onEnd: metrics.approval });
+  const hasArrived = createHasArrived(credentialsOf);
+  const signIns = createSignIns({ ...{ store, pauses, hasArrived }, logger: part('turns') });
+  const closing = new AbortController();
+  const waitedTurns = createWaitedTurns({
+    ...{ store, clock, turns: runningTurns, base: address.base },
+    closing: closing.signal,
+  });
+  const turns = createAnsweredTurns({
+    ...{ store, pauses, signIns },
+    turns: runningTurns,
+    waited: waitedTurns,
+  });
+  const calls = createAgentCalls({ turns, files, store, onAccessDenied: metrics.accessDenied });
   const idempotencyHours = config.idempotency.hours;
   const tasks = createTasks({
     ...{ store, clock, calls, pauses, idempotencyHours },
@@ -376,7 +414,10 @@ export async function createPlatform(
   });
   const messageReader = createMessageReader({ store, clock });
   undo.defer(() => messageReader.close());
-  const conversations = createConversations({ store });
+  const conversations = createConversations({
+    store,
+    reasonOf: pause => shownReason(pause, address.base()),
+  });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
   const operations = createOperations(
@@ -458,11 +499,11 @@ export async function createPlatform(
     maxBodyBytes: config.http.maxBodyBytes,
   };
   const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
-  const closing = new AbortController();
   const asked = createAskedCalls({
     ...{ clock, secret: sessionSecret, toResult },
     pauses: createAskedPauses({ store, pauses }),
-    turns: createWaitedTurns({ ...{ store, clock, turns }, closing: closing.signal }),
+    turns: waitedTurns,
+    base: address.base,
     waits: createPauseWaits({ ...{ store, clock, announce }, closing: closing.signal }),
     enabled: config.mcp.hitlMutations,
   });
@@ -531,14 +572,19 @@ export async function createPlatform(
     signInRate: createSignInRate(),
     noteRefusal: notePageRefusal,
     consents: authorizationServer.consents,
-    noteDone: (operation, userId) =>
-      audit.note({ userId, via: 'session', operation, outcome: 'done', subject: {} }).catch(error => {
+    noteDone: (operation, userId, subject = {}) =>
+      audit.note({ userId, via: 'session', operation, outcome: 'done', subject }).catch(error => {
         part('pages').error('What was done could not be noted in the audit trail', {
           operation,
           userId,
           error,
         });
       }),
+    visits: createSignInVisits({ ...{ store, hasArrived, signIns }, registered: registeredNow }),
+    signIns: personalSignIns,
+    credentials: personalCredentials,
+    base: address.base,
+    pauses,
   });
   const app = createHttpApp({
     logger: part('doors'),
@@ -632,6 +678,7 @@ export async function createPlatform(
         everyMs: DAY_MS,
         run: (_, signal) => retireConversations({ store, clock, ...config.conversation }, signal),
       },
+      'look-at-sign-ins': { everyMs: LOOK_AT_SIGN_INS_MS, run: () => signIns.lookAtAll() },
       'remove-leftovers': { everyMs: HOUR_MS, run: () => turns.removeLeftovers() },
       'remove-old-logs': { everyMs: HOUR_MS, run: () => logs.removeOld() },
       [RESEAL_JOB]: { run: async () => void (await vault.reseal()) },
@@ -642,7 +689,13 @@ export async function createPlatform(
         everyMs: HOUR_MS,
         run: () => removeEndedRecords({ store, clock }),
       },
-      'remove-old-sign-ins': { everyMs: HOUR_MS, run: () => removeOldSignIns({ store, clock }) },
+      'remove-old-sign-ins': {
+        everyMs: HOUR_MS,
+        async run() {
+          await removeOldSignIns({ store, clock });
+          await personalSignIns.removeOld();
+        },
+      },
       'remove-files': { everyMs: HOUR_MS, run: () => files.removeLeftovers() },
     },
   });

@@ -141,6 +141,52 @@ describe('chat at a terminal', () => {
     expect(io.err()).toContain('patchbay: It has ended.\n');
   });
 
+  it('says where to sign in, goes on by itself when they have, and takes what they type in place of it', async () => {
+    const link = 'linear needs you to sign in: https://patchbay.test/connect/pause_1';
+    const talkBefore = platform.handlers.talk_to_agent;
+    const readBefore = platform.handlers.read_conversation;
+    let read: Record<string, unknown> = {
+      ...{ conversationState: 'AWAITING_HUMAN', hitlPauseType: 'SIGN_IN', hitlPausedAt: 1 },
+      conversationOutputs: [{ output: [{ type: 'text', text: 'Let me see.' }] }],
+    };
+    platform.handlers.read_conversation = () => read;
+    platform.handlers.talk_to_agent = ({ message }) =>
+      message === 'Cancel'
+        ? { conversationId: 'conv_new', agentResponse: 'Then not.', conversationState: 'READY' }
+        : {
+            ...{ conversationId: 'conv_new', agentResponse: `Let me see. ${link}`, pauseType: 'SIGN_IN' },
+            ...{ agentResponseParts: ['Let me see.', link], conversationState: 'AWAITING_HUMAN' },
+            ...{ quickReplies: ['Cancel'], message: link },
+          };
+    try {
+      const io = createTestIo({ home: platform.home, terminal: true });
+      const ended = io.run('chat', 'demo');
+      await eventually(() => expect(io.out()).toContain('you> '));
+      io.stdin.write('go\r');
+      await eventually(() => expect(io.out()).toContain('Sign in with your browser, or type cancel: '));
+      expect(io.out()).toContain(`${link}\n`);
+      read = {
+        conversationState: 'READY',
+        conversationOutputs: [
+          { output: ['Let me see.', 'Done.'].map(text => ({ type: 'text', text })), quickReplies: [] },
+        ],
+      };
+      await eventually(() => expect(io.out()).toContain('Done.\n'));
+      expect(io.out().split('Let me see.')).toHaveLength(3);
+      read = { ...read, ...{ conversationState: 'AWAITING_HUMAN', hitlPausedAt: 2 } };
+      io.stdin.write('go\r');
+      await eventually(() => expect(io.out().split('or type cancel: ')).toHaveLength(3));
+      io.stdin.write('Cancel\r');
+      await eventually(() => expect(io.out()).toContain('Then not.\n'));
+      expect(said()).toEqual(['go', 'go', 'Cancel']);
+      io.stdin.write('\u0004');
+      await ended;
+    } finally {
+      platform.handlers.talk_to_agent = talkBefore;
+      platform.handlers.read_conversation = readBefore;
+    }
+  });
+
   it('ends when the agent ends the conversation', async () => {
     const io = createTestIo({ home: platform.home, terminal: true });
     const ended = io.run('chat', 'demo');

@@ -6,6 +6,7 @@ import { conversationIn, type NamedAgent, namedAgent } from '../agent-place.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { connect } from '../connection.ts';
 import { type AskPerson, decideInline } from '../inline-approval.ts';
+import { type AskUntil, awaitSignIn } from '../inline-sign-in.ts';
 import type { Io } from '../io.ts';
 import { addSharedOptions, type SharedOptions, sharedOptions } from '../shared-options.ts';
 import { printable, writeLine } from '../text.ts';
@@ -31,7 +32,8 @@ export function addChat(program: Command, io: Io): void {
       'after',
       `
 Quick replies are offered with numbers: type the number or anything else. At a terminal, calls that a
-person must approve are shown and asked about one by one.
+person must approve are shown and asked about one by one, and where you have to sign in at a server, the
+chat goes on by itself when you have.
 With --json every answer is one line of JSON, which holds the conversationId.
 With --trace the steps of each turn go to stderr: how long each took, what it changed, and for every rule that was looked at
 which of its conditions held (+) or did not (-), and what it met. With --json they are in "steps".
@@ -72,8 +74,14 @@ async function chat(io: Io, given: string | undefined, options: ChatOptions): Pr
     writeLine(io.stderr, `Talking to ${agentId}. End with Ctrl-D.`);
     for (const line of latestTexts(greeting)) writeLine(io.stdout, printable(line));
   }
-  const decide: Decide = (answer, ask, signal) =>
-    decideAndPrint(io, client, conversationId, answer, ask, signal);
+  const decide: Decide = async (answer, ask, signal) => {
+    if (answer.pauseType === 'TOOL_CALL') {
+      const read = await decideInline(io, client, conversationId, ask, signal);
+      return read && printRead(io, read, answer);
+    }
+    const after = await awaitSignIn(client, conversationId, ask, signal);
+    return after?.kind === 'said' ? say(after.line, signal) : after && printRead(io, after.read, answer);
+  };
   const isOver = await talkAtTerminal(
     io,
     say,
@@ -187,12 +195,16 @@ async function talkAtTerminal(
     terminal.prompt();
   };
   /** `undefined` when they leave instead of answering. */
-  const question: AskPerson = text =>
+  const question = (text: string, until?: AbortSignal): Promise<string | undefined> =>
     new Promise(resolve => {
       if (isClosed) return resolve(undefined);
       const left = () => resolve(undefined);
       terminal.once('close', left);
-      terminal.question(text, said => {
+      until?.addEventListener('abort', () => {
+        terminal.off('close', left);
+        left();
+      });
+      terminal.question(text, until ? { signal: until } : {}, said => {
         terminal.off('close', left);
         resolve(said);
       });
@@ -202,7 +214,7 @@ async function talkAtTerminal(
     for await (const line of terminal) {
       if (line.trim() !== '') {
         let answer = await say(chosen(line, choices), interrupted.signal);
-        while (decide && answer.pauseType === 'TOOL_CALL') {
+        while (decide && (answer.pauseType === 'TOOL_CALL' || answer.pauseType === 'SIGN_IN')) {
           const later = await decide(answer, question, interrupted.signal);
           if (!later) return false;
           answer = later;
@@ -222,27 +234,29 @@ async function talkAtTerminal(
 }
 
 /**
- * Asks about the calls that an answer waits for and prints what the turn says then. `undefined` when whoever is asked left; an answer that waits
- * again is asked about again.
+ * Asks about what an answer waits for and prints what the turn says then. `undefined` when whoever is asked left; an answer that waits again is
+ * asked about again.
  */
-type Decide = (answer: Answer, ask: AskPerson, signal: AbortSignal) => Promise<Answer | undefined>;
+type Decide = (answer: Answer, ask: AskPerson & AskUntil, signal: AbortSignal) => Promise<Answer | undefined>;
 
-async function decideAndPrint(
+/** What is new in a conversation since that answer, as the answer after it. */
+function printRead(
   io: Io,
-  client: Client,
-  conversationId: string,
-  { agentResponseParts, agentResponse }: Answer,
-  ask: AskPerson,
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  const read = await decideInline(io, client, conversationId, ask, signal);
-  if (!read) return undefined;
+  read: ConversationSnapshot,
+  { agentResponseParts, agentResponse, pauseType }: Answer,
+): Answer {
   const texts = latestTexts(read);
-  const heard = agentResponseParts?.length ?? (agentResponse ? 1 : 0);
+  // Where to sign in was said beside what the agent says.
+  const heard = (agentResponseParts?.length ?? (agentResponse ? 1 : 0)) - (pauseType === 'SIGN_IN' ? 1 : 0);
   for (const text of texts.slice(heard)) writeLine(io.stdout, printable(text));
   const { conversationState } = read;
   const [failed] = (latestOutput(read)?.taskErrors ?? []) as readonly { readonly message?: string }[];
   if (failed?.message !== undefined) throw new CliError(EXIT.failed, failed.message);
+  const { hitlPauseType, hitlPauseReason = '' } = read;
+  if (hitlPauseType === 'SIGN_IN') {
+    writeLine(io.stdout, printable(hitlPauseReason));
+    return { conversationState, agentResponseParts: [...texts, hitlPauseReason], pauseType: 'SIGN_IN' };
+  }
   return {
     conversationState,
     agentResponseParts: texts,
@@ -284,7 +298,8 @@ function printAnswer(io: Io, options: ChatOptions, answer: Answer, speech: Speec
   const texts = answer.agentResponseParts?.length ? answer.agentResponseParts : [answer.agentResponse ?? ''];
   if (!speech.end())
     for (const text of texts.filter(text => text !== '')) writeLine(io.stdout, printable(text));
-  if (answer.conversationState === 'AWAITING_HUMAN' && answer.pauseType !== 'TOOL_CALL') {
+  const isAsked = answer.pauseType === 'TOOL_CALL' || answer.pauseType === 'SIGN_IN';
+  if (answer.conversationState === 'AWAITING_HUMAN' && !isAsked) {
     writeLine(io.stderr, 'The conversation waits for a person to decide.');
   }
 }

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { DELETES, defineOperation, type Family, READS, RUNS_AGENT, UPDATES } from '../operation.ts';
-import { CONVERSATION_STATES, conversationSnapshotSchema, PAUSE_TYPES } from './conversation.ts';
+import {
+  APPROVAL_TYPES,
+  CONVERSATION_STATES,
+  conversationSnapshotSchema,
+  PAUSE_TYPES,
+} from './conversation.ts';
 
 const family: Family = {
   name: 'Approvals',
@@ -70,7 +75,7 @@ export const listPendingApprovals = defineOperation({
         pauseReason: z.string(),
         timeoutPolicy,
         approvalTimeout: z.string(),
-        pauseType: z.enum(PAUSE_TYPES),
+        pauseType: z.enum(APPROVAL_TYPES),
         toolNames: z.array(z.string()).optional(),
       }),
     ),

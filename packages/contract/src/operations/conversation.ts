@@ -20,8 +20,11 @@ export const CONVERSATION_STATES = [
 ] as const;
 export type ConversationState = (typeof CONVERSATION_STATES)[number];
 
+/** What a conversation may wait for that is approved or rejected. */
+export const APPROVAL_TYPES = ['RULE', 'TOOL_CALL'] as const;
+
 /** What a conversation may wait for. */
-export const PAUSE_TYPES = ['RULE', 'TOOL_CALL'] as const;
+export const PAUSE_TYPES = [...APPROVAL_TYPES, 'SIGN_IN'] as const;
 
 /** How a turn may end for who waits for it, besides with an answer: interrupted by somebody else, or by the platform. */
 export const TURN_ERRORS = [
@@ -110,7 +113,12 @@ export const talkResult = {
     .describe(
       'Why the message was not processed, or that the turn waits for a person; absent when it was answered',
     ),
-  pauseType: z.enum(PAUSE_TYPES).optional().describe('What kind of approval it waits for'),
+  pauseType: z
+    .enum(PAUSE_TYPES)
+    .optional()
+    .describe(
+      'What it waits for: RULE and TOOL_CALL for an approval, SIGN_IN for you to sign in at the address in the reply',
+    ),
   tools: z.array(z.string()).optional().describe('The tools whose calls wait for it, by name'),
   suggestNextTool: z.string().optional().describe('The tool that helps on from the status'),
   message: z.string().optional().describe('The status in a sentence'),

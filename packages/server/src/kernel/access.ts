@@ -137,6 +137,16 @@ export function mayDecide(principal: Principal, conversation: { readonly userId:
   return principal.byAgent !== true && maySeePause(principal, conversation);
 }
 
+/** To answer what only the person in the conversation can, such as by signing in: they, and nobody for them (C8). */
+export function mayAnswerInPerson(principal: Principal, conversation: { readonly userId: string }): boolean {
+  return principal.byAgent !== true && reaches(principal, 'own', conversation.userId);
+}
+
+/** To end the wait for such an answer: they, or an admin. */
+export function mayEndWaitFor(principal: Principal, conversation: { readonly userId: string }): boolean {
+  return principal.byAgent !== true && reaches(principal, 'own-or-admin', conversation.userId);
+}
+
 /** What waits for a decision, in lists: everything for whoever decides for others, else the own things. */
 export function approvalScopeOf(principal: Principal): Scope {
   return isApprover(principal) ? { kind: 'all' } : scopeOf(principal);

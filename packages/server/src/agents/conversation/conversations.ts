@@ -13,7 +13,7 @@ import {
   findConversation,
   listConversations,
 } from '../../store/tables/conversations.ts';
-import { findOpenPause } from '../../store/tables/pauses.ts';
+import { findOpenPause, type Pause } from '../../store/tables/pauses.ts';
 import { conversationForbidden, conversationNotFound } from './conversation-errors.ts';
 import { parseReturningFields, shownState, toSnapshot } from './snapshot.ts';
 import { toTranscript } from './transcript.ts';
@@ -58,8 +58,12 @@ export function isEndedFromOutside(state: ConversationState, last: ConversationO
 /** A turn of it can be taken back. */
 const AT_REST: ReadonlySet<ConversationState> = new Set(['READY', 'ERROR', 'ENDED']);
 
-export function createConversations(deps: { readonly store: Store }): Conversations {
-  const { store } = deps;
+export function createConversations(deps: {
+  readonly store: Store;
+  /** Why one waits, for whoever reads it. */
+  readonly reasonOf: (pause: Pause) => string;
+}): Conversations {
+  const { store, reasonOf } = deps;
 
   async function find(principal: Principal, conversationId: string): Promise<ConversationRecord> {
     const conversation = await findConversation(store.db, conversationId);
@@ -85,7 +89,7 @@ export function createConversations(deps: { readonly store: Store }): Conversati
       ...(pause && {
         hitlPausedAt: pause.openedAt,
         hitlPauseType: pause.kind,
-        hitlPauseReason: pause.reason,
+        hitlPauseReason: reasonOf(pause),
         hitlTimeoutPolicy: pause.timeoutPolicy,
         hitlApprovalTimeout: pause.approvalTimeout,
       }),

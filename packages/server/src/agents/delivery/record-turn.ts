@@ -3,11 +3,13 @@ import type { Db } from '../../store/store.ts';
 import { type Delivery, findDelivery } from '../../store/tables/deliveries.ts';
 import { appendMessages } from '../../store/tables/message-logs.ts';
 import type { StoredTurn } from '../turn/stored-turn.ts';
+import { isWaiting, type TurnAnswer } from '../turn/turn-answer.ts';
 import { endStateOf } from './delivery-state.ts';
 import {
   endWithAnswer,
   endWithError,
   failureMessage,
+  messageIdOf,
   type NewMessage,
   noteWaiting,
   replyMessage,
@@ -39,9 +41,16 @@ async function recordDelivery(db: Db, delivery: Delivery, turn: StoredTurn): Pro
     );
   }
   const { answer } = outcome;
-  return answer.status === 'PAUSED_FOR_APPROVAL'
-    ? noteWaiting(db, delivery, answer.message ?? '', at)
-    : endWithAnswer(db, delivery, answer, at);
+  if (!isWaiting(answer)) return endWithAnswer(db, delivery, answer, at);
+  if (!(await noteWaiting(db, delivery, answer.message ?? '', at))) return false;
+  if (answer.pauseType === 'SIGN_IN' && delivery.kind === 'message')
+    await appendMessages(db, delivery.logId, [askedMessage(answer, messageIdOf(delivery), at)]);
+  return true;
+}
+
+/** What only the person in the conversation can do, its log says as anything else; what was said before is in the reply to come. */
+function askedMessage(answer: TurnAnswer, inReplyTo: string | undefined, at: number): NewMessage {
+  return replyMessage({ ...answer, agentResponseParts: [answer.message ?? ''] }, inReplyTo, at);
 }
 
 /** What another surface, or a task, has said in a conversation with a log. */
@@ -54,6 +63,7 @@ function messagesOf({ input, wasTold, outcome, at }: StoredTurn): NewMessage[] {
   const inReplyTo = said.length > 0 ? messageId : undefined;
   if ('failure' in outcome)
     return [...said, failureMessage(wireError(outcome.failure), 'failed', inReplyTo, at)];
-  if (outcome.answer.status === 'PAUSED_FOR_APPROVAL') return said;
-  return [...said, replyMessage(outcome.answer, inReplyTo, at)];
+  const { answer } = outcome;
+  if (answer.pauseType === 'SIGN_IN') return [...said, askedMessage(answer, inReplyTo, at)];
+  return isWaiting(answer) ? said : [...said, replyMessage(answer, inReplyTo, at)];
 }

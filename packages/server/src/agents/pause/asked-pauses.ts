@@ -1,4 +1,4 @@
-import { mayDecide } from '../../kernel/access.ts';
+import { mayAnswerInPerson, mayDecide } from '../../kernel/access.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import type { Store } from '../../store/store.ts';
@@ -37,6 +37,14 @@ export interface AskedPauses {
   ): Promise<void>;
 }
 
+/** What an approver decides for others, or what only the person in the conversation can. */
+function mayAnswer(
+  principal: Principal,
+  waiting: Pick<Pause, 'userId'> & Partial<Pick<Pause, 'kind'>>,
+): boolean {
+  return waiting.kind === 'SIGN_IN' ? mayAnswerInPerson(principal, waiting) : mayDecide(principal, waiting);
+}
+
 export function createAskedPauses(deps: {
   readonly store: Store;
   readonly pauses: Pick<Pauses, 'decide'>;
@@ -45,14 +53,15 @@ export function createAskedPauses(deps: {
   return {
     async find(principal, conversationId) {
       const conversation = await findConversation(store.db, conversationId);
-      if (!conversation || !mayDecide(principal, conversation)) return undefined;
+      if (!conversation) return undefined;
       const pause = await findOpenPause(store.db, conversationId);
+      if (!mayAnswer(principal, pause ?? conversation)) return undefined;
       return { step: { conversationId, stepIndex: conversation.stepCount - 1 }, pause };
     },
 
     async pause(principal, agentId, pauseId) {
       const pause = pauseId === undefined ? undefined : await findPause(store.db, pauseId);
-      if (!pause || pause.agentId !== agentId || !mayDecide(principal, pause)) {
+      if (!pause || pause.agentId !== agentId || !mayAnswer(principal, pause)) {
         throw new PlatformError('forbidden', 'There is no such question to you here.');
       }
       return pause;

@@ -4,6 +4,7 @@ import type { Db } from '../../store/store.ts';
 import { findConversation } from '../../store/tables/conversations.ts';
 import { type JournaledEffect, listEffects } from '../../store/tables/effects.ts';
 import type { Decision, Pause, PauseState } from '../../store/tables/pauses.ts';
+import { serversIn } from './sign-in.ts';
 import { callsIn, type ToolCallsAnswer } from './tool-calls.ts';
 
 const CANCELLED = 'CANCELLED';
@@ -23,8 +24,7 @@ export async function noteDecision(
     {
       stepIndex: stepCount - 1,
       taskIndex: -1,
-      taskId: 'hitl.approval',
-      taskType: 'hitl.approval',
+      ...{ taskId: taskOf(pause), taskType: taskOf(pause) },
       durationMs: Math.max(0, decidedAt - pause.openedAt),
       input: undefined,
       output: {
@@ -34,14 +34,17 @@ export async function noteDecision(
         automated: state === 'expired',
         ...(note !== undefined && { note }),
         ...callsOf(pause, decision),
-        ...(verdict === undefined &&
-          pause.kind === 'TOOL_CALL' &&
-          madeOf(await listEffects(db, conversationId))),
+        ...(pause.kind === 'SIGN_IN' && { servers: serversIn(pause).map(({ server }) => server) }),
+        ...(verdict === undefined && pause.kind !== 'RULE' && madeOf(await listEffects(db, conversationId))),
       },
       actions: [],
       createdAt: decidedAt,
     },
   ]);
+}
+
+function taskOf({ kind }: Pause): string {
+  return kind === 'SIGN_IN' ? 'hitl.sign_in' : 'hitl.approval';
 }
 
 /** What was decided about each call, without what it is called with. */
@@ -63,7 +66,7 @@ export function madeOf(effects: readonly JournaledEffect[]): { readonly made?: r
   const made = effects.flatMap(({ what, outcome }): MadeBefore[] => {
     if (what === '') return [];
     const { record } = (outcome?.value ?? {}) as { readonly record?: CallRecord };
-    if (record?.outcome === 'needs_approval') return [];
+    if (record?.outcome === 'needs_approval' || record?.outcome === 'needs_sign_in') return [];
     return [{ what, ...(outcome ? record && { record } : { outcome: 'OUTCOME_UNKNOWN' }) }];
   });
   return made.length > 0 ? { made } : {};

@@ -1,5 +1,11 @@
-import type { ConversationState } from '@patchbay/contract/operations/conversation';
-import { approvalScopeOf, mayDecide, maySeePause } from '../../kernel/access.ts';
+import { APPROVAL_TYPES, type ConversationState } from '@patchbay/contract/operations/conversation';
+import {
+  approvalScopeOf,
+  mayAnswerInPerson,
+  mayDecide,
+  mayEndWaitFor,
+  maySeePause,
+} from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Principal } from '../../kernel/principal.ts';
@@ -31,6 +37,7 @@ import { conversationForbidden, conversationNotFound } from '../conversation/con
 import { shownState } from '../conversation/snapshot.ts';
 import { BY_TIMEOUT, CONTINUE_TURN } from './jobs.ts';
 import { noteDecision } from './note-decision.ts';
+import { BY_SIGN_IN, DECLINED, SIGNED_IN } from './sign-in.ts';
 import { type CallDecision, readToolDecisions } from './tool-calls.ts';
 
 /** The state of a conversation, and what it waits for if it does. */
@@ -39,6 +46,9 @@ export interface ApprovalStatus {
   readonly state: ConversationState;
   readonly pause: Pause | undefined;
 }
+
+/** What is approved or rejected. */
+export type Approval = Pause & { readonly kind: (typeof APPROVAL_TYPES)[number] };
 
 /** Who decides, and how that is written down: `<user>`, or `mcp:<user>` at the operator door (E-30). */
 export interface Decider {
@@ -51,12 +61,13 @@ export interface Decider {
  * `not_found` for an unknown conversation and `forbidden` for one whose pauses are not this caller's.
  */
 export interface Pauses {
-  /** Longest waiting first: all of them for an admin or approver, else those of the own conversations. */
-  list(principal: Principal, limit: number): Promise<Pause[]>;
+  /** What is approved or rejected, longest waiting first: all of it for an admin or approver, else that of the own conversations. */
+  list(principal: Principal, limit: number): Promise<Approval[]>;
   status(principal: Principal, conversationId: string): Promise<ApprovalStatus>;
   /**
    * Decides an open pause; the turn then goes on, on whichever node is free. Of several at once the first counts. Rejects with
    * `pause_changed` when `pauseId` is not the pause there is, `wrong_state` when there is none, and `invalid` as `readToolDecisions` throws.
+   * What waits for somebody to sign in is rejected by them, approved by nobody, and `forbidden` to all others (C8).
    */
   decide(
     decider: Decider,
@@ -76,6 +87,8 @@ export interface Pauses {
    * with `wrong_state` when there is none.
    */
   cancel(decider: Decider, conversationId: string): Promise<void>;
+  /** Has a turn go on whose person has signed in. False when the pause is decided already. */
+  signedIn(pauseId: string): Promise<boolean>;
   /** Does what a pause's policy says when nobody has decided in time; nothing for one that is decided. */
   expire(pauseId: string): Promise<void>;
 }
@@ -144,7 +157,8 @@ export function createPauses(deps: {
   }
 
   return {
-    list: (principal, limit) => listOpenPauses(store.db, { scope: approvalScopeOf(principal), limit }),
+    list: (principal, limit) =>
+      listOpenPauses(store.db, { kinds: APPROVAL_TYPES, scope: approvalScopeOf(principal), limit }),
 
     async status(principal, conversationId) {
       const conversation = await find(store.db, principal, conversationId);
@@ -160,8 +174,8 @@ export function createPauses(deps: {
         const pause = await findOpenPause(db, conversationId);
         if (pauseId !== undefined && pause?.id !== pauseId) throw pauseChanged();
         if (!pause) throw nothingWaits(shownState(conversation));
-        const answer = readToolDecisions(pause, { verdict, pauseId, toolDecisions });
-        const made = { verdict, note, decidedBy, ...(answer && { answer }) };
+        const answer = readAnswer(principal, pause, { verdict, pauseId, toolDecisions });
+        const made = { verdict, note, decidedBy, ...(answer !== undefined && { answer }) };
         if (!(await close(db, pause, 'answered', made, delayMs))) throw pauseChanged();
       });
       onEnd?.(surfaceOf(decidedBy), verdict);
@@ -171,6 +185,7 @@ export function createPauses(deps: {
       const waited = await store.commit(async db => {
         const conversation = await findToDecide(db, principal, conversationId);
         const pause = await findOpenPause(db, conversationId);
+        if (pause?.kind === 'SIGN_IN' && !mayEndWaitFor(principal, pause)) throw conversationForbidden();
         if (pause && (await close(db, pause, 'cancelled', { decidedBy }))) return true;
         const goesOn = await cancelCheckpoint(db, conversationId);
         const runs = await cancelLeasedTurn(db, conversationId);
@@ -179,6 +194,14 @@ export function createPauses(deps: {
       });
       if (waited) onEnd?.(surfaceOf(decidedBy), 'CANCELLED');
     },
+
+    signedIn: pauseId =>
+      store.commit(async db => {
+        const pause = await findPause(db, pauseId);
+        if (pause?.state !== 'open' || pause.kind !== 'SIGN_IN') return false;
+        const made = { verdict: 'APPROVED', decidedBy: BY_SIGN_IN, answer: SIGNED_IN } as const;
+        return close(db, pause, 'answered', made, WAITER_FIRST_MS);
+      }),
 
     async expire(pauseId) {
       const ended = await store.commit(async db => {
@@ -199,6 +222,22 @@ const VERDICT_OF: Readonly<Record<Pause['timeoutPolicy'], Verdict | undefined>> 
   ABORT: undefined,
   WAIT_INDEFINITELY: undefined,
 };
+
+/** What is decided besides the verdict. Throws where this caller may not decide so. */
+function readAnswer(
+  principal: Principal,
+  pause: Pause,
+  decision: Parameters<typeof readToolDecisions>[1],
+): unknown {
+  if (pause.kind !== 'SIGN_IN') return readToolDecisions(pause, decision);
+  if (!mayAnswerInPerson(principal, pause)) throw conversationForbidden();
+  if (decision.verdict === 'REJECTED') return DECLINED;
+  throw new PlatformError(
+    'wrong_state',
+    'The conversation waits for its person to sign in, which nobody approves; REJECTED has it go on without.',
+    { details: { currentState: 'AWAITING_HUMAN' } },
+  );
+}
 
 function surfaceOf(decidedBy: string): 'mcp' | 'rest' {
   return decidedBy.startsWith('mcp:') ? 'mcp' : 'rest';

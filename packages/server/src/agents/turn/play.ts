@@ -10,6 +10,7 @@ import type { CompiledAgent } from '../deployment/compiled-agent.ts';
 import { recallProperties, storeLongTerm } from '../memory/long-term-properties.ts';
 import { newQuestionPause } from '../pause/question-pause.ts';
 import { newRulePause } from '../pause/rule-pause.ts';
+import { isAboutSignIn } from '../pause/sign-in.ts';
 import type { Counters, PastStep, StepTools } from '../step/step.ts';
 import type { ResumedTurn, TurnClaim } from './admit-turn.ts';
 import { applyRuleDecision, noteDecision } from './apply-decision.ts';
@@ -268,7 +269,7 @@ export class Play {
   private async goOn(resumed: ResumedTurn): Promise<void> {
     const running = this.takeUp(resumed);
     const { decision, checkpoint } = resumed;
-    if (decision) noteDecision(running.memory, decision);
+    if (decision && !isAboutSignIn(decision)) noteDecision(running.memory, decision);
     const isRule = decision !== undefined && checkpoint.waitsAt === undefined;
     const isOver = isRule && applyRuleDecision(running.memory, decision) === 'skip';
     await this.runFrom(running, isOver ? this.agent!.steps.length : checkpoint.step.task);

@@ -296,7 +296,7 @@ async function commitTurn(
     },
     state,
     answering,
-    paused?.pause,
+    paused && { pause: paused.pause, base: deps.base() },
   );
   // A turn that waited was stored as far as it went.
   const wasShown = claim.resumed?.checkpoint.isAnswered === true;

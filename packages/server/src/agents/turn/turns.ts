@@ -59,6 +59,8 @@ export interface TurnDeps {
   readonly logger?: Logger | undefined;
   readonly turnTimeoutMs: number;
   readonly maxInputChars: number;
+  /** Address of the platform, for people; see `PublicAddress`. */
+  readonly base: () => string;
   /** What kind of installation this is: conditions may ask for it. */
   readonly deploymentEnv: string;
   /** Finds agents by what they can do. */

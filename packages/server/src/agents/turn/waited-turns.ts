@@ -31,10 +31,12 @@ export function createWaitedTurns(deps: {
   readonly store: Store;
   readonly clock: Clock;
   readonly turns: Pick<Turns, 'resumeTurn'>;
+  /** Address of the platform. */
+  readonly base: () => string;
   /** The node is about to stop. */
   readonly closing: AbortSignal;
 }): WaitedTurns {
-  const { store, clock, turns, closing } = deps;
+  const { store, clock, turns, base, closing } = deps;
 
   async function read({ conversationId, stepIndex }: WaitingStep): Promise<TurnAnswer | undefined> {
     const conversation = await findConversation(store.db, conversationId);
@@ -52,12 +54,8 @@ export function createWaitedTurns(deps: {
     const [failed] = (step.output.taskErrors ?? []) as readonly TaskError[];
     if (failed) throw new PlatformError('internal', failed.message, { details: { conversationId } });
     const waits = state === 'AWAITING_HUMAN' && stepIndex === conversation.stepCount - 1;
-    return toTurnAnswer(
-      conversation,
-      state,
-      step,
-      waits ? await findOpenPause(store.db, conversationId) : undefined,
-    );
+    const pause = waits ? await findOpenPause(store.db, conversationId) : undefined;
+    return toTurnAnswer(conversation, state, step, pause && { pause, base: base() });
   }
 
   return {

@@ -45,7 +45,7 @@ describe('the state of a call that ended with a question', () => {
 
   it('is no session id, nor a session id one', () => {
     const session = { resource: 'agent:demo', credential: 'key_1', version: 'v', nonce: 'n', expires: 2000 };
-    const id = signSessionId({ ...session, forms: true }, secret);
+    const id = signSessionId({ ...session, forms: true, urls: true }, secret);
     expect(verifyRequestState(id, expected, secret)).toMatchObject({ ok: false });
     for (const text of [state, `request-state:${state}`])
       expect(verifySessionId(text, expected, secret), text).toMatchObject({ ok: false });
@@ -55,6 +55,9 @@ describe('the state of a call that ended with a question', () => {
 describe('session ids', () => {
   it('from before there were forms are good, and show none', () => {
     const id = sealClaims(['agent:demo', '2025-06-18', 'key_1', 2000, 'n'], secret, '');
-    expect(verifySessionId(id, expected, secret)).toMatchObject({ ok: true, value: { forms: false } });
+    expect(verifySessionId(id, expected, secret)).toMatchObject({
+      ok: true,
+      value: { forms: false, urls: false },
+    });
   });
 });

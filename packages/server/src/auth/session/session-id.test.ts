@@ -9,6 +9,7 @@ const claims: SessionClaims = {
   expires: 2000,
   nonce: 'n',
   forms: true,
+  urls: false,
 };
 const expected = { resource: 'agent:demo', credential: 'key_1', now: 1000 };
 const id = signSessionId(claims, secret);

@@ -15,6 +15,8 @@ export interface SessionClaims {
   readonly nonce: string;
   /** The client can show its person a form. */
   readonly forms: boolean;
+  /** The client can have its person open an address. */
+  readonly urls: boolean;
 }
 
 export type SessionRefusal =
@@ -25,12 +27,9 @@ export type SessionRefusal =
 const SEALED = { purpose: '', maxLength: 1024 };
 
 export function signSessionId(claims: SessionClaims, secret: Uint8Array): string {
-  const { resource, version, credential, expires, nonce, forms } = claims;
-  return sealClaims(
-    [resource, version, credential, expires, nonce, ...(forms ? ['forms'] : [])],
-    secret,
-    SEALED.purpose,
-  );
+  const { resource, version, credential, expires, nonce, forms, urls } = claims;
+  const modes = [...(forms ? ['forms'] : []), ...(urls ? ['urls'] : [])];
+  return sealClaims([resource, version, credential, expires, nonce, ...modes], secret, SEALED.purpose);
 }
 
 export function verifySessionId(
@@ -41,12 +40,13 @@ export function verifySessionId(
   const opened = openClaims(id, secret, SEALED);
   if (!opened.ok) return opened;
   // Sealed by us, so the form is known; ids from before there were forms end with the nonce.
-  const [resource, version, credential, expires, nonce, forms] = opened.value as [
+  const [resource, version, credential, expires, nonce, ...modes] = opened.value as [
     ...[string, string, string, number, string],
-    string?,
+    ...string[],
   ];
   if (expires <= expected.now) return refused({ reason: 'expired' });
   if (resource !== expected.resource) return refused({ reason: 'other-resource' });
   if (credential !== expected.credential) return refused({ reason: 'other-credential' });
-  return granted({ resource, version, credential, expires, nonce, forms: forms === 'forms' });
+  const [forms, urls] = [modes.includes('forms'), modes.includes('urls')];
+  return granted({ resource, version, credential, expires, nonce, forms, urls });
 }

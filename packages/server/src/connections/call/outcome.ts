@@ -112,6 +112,10 @@ export interface NeedsSignIn {
   readonly server: string;
   /** Of the credential, by name. */
   readonly credential: string;
+  /** The one that the server does not take, where they had one: see `PersonalCredential.given`. */
+  readonly given?: number | undefined;
+  /** Scopes that the server wants besides those they have given. */
+  readonly scope?: string | undefined;
   /** One sentence for people. */
   readonly message: string;
 }

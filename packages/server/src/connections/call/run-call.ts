@@ -54,8 +54,8 @@ function interrupted({ attempts }: CallInProgress): Ended {
   };
 }
 
-function signInNeeded({ server }: OutboundCall, { credential, message }: SignInNeeded): Ended {
-  return { kind: 'needs-sign-in', server: formatServerRef(server.ref), credential, message };
+function signInNeeded({ server }: OutboundCall, { credential, message, lacking }: SignInNeeded): Ended {
+  return { kind: 'needs-sign-in', server: formatServerRef(server.ref), credential, message, ...lacking };
 }
 
 function recordOf({ call, attempts, raw }: CallInProgress, ended: Ended, ms: number): CallRecord {

@@ -23,6 +23,8 @@ export interface CredentialRefusal {
   readonly server: string;
   /** 401 or 403. */
   readonly status: number;
+  /** What it says besides, in `WWW-Authenticate`. */
+  readonly challenge?: string | undefined;
 }
 
 /** Where people's own credentials at MCP servers come from (W-71). */

@@ -15,14 +15,13 @@ import type { Grant } from './grant.ts';
 import { type ClientIdentity, clientAt } from './oauth-client.ts';
 import { createOAuthEgress, hostsOf, type OAuthEgress } from './oauth-egress.ts';
 import { authenticationFailure, oauthFailure } from './oauth-failure.ts';
+import { scopeToAsk } from './scope-to-ask.ts';
 import type { TokenKey } from './token-key.ts';
 import { requestToken } from './token-request.ts';
 import type { KeptToken, KeptTokens, TokenStore } from './token-store.ts';
 
 /** A renewal that failed is not tried again for so long: the token there is may do. */
 const RENEWAL_PAUSE_MS = 10_000;
-/** A server that asks for more and more is refused. */
-const MAX_SCOPE = 4_000;
 const MAX_SECRETS = 6;
 
 export interface OAuthCredentialOptions
@@ -175,9 +174,11 @@ export function createOAuthCredential(options: OAuthCredentialOptions): Credenti
       throw authenticationFailure(
         'it names another authorization server than the one that the client is registered at; register it there, and configure that',
       );
-    const scope = scopeFor(server, computeScopeUnion(sameServer ? kept?.scope : undefined, wanted.scope));
-    if (scope !== undefined && scope.length > MAX_SCOPE)
-      throw authenticationFailure('it asks for too many scopes');
+    const scope = scopeToAsk(server, {
+      asked: computeScopeUnion(sameServer ? kept?.scope : undefined, wanted.scope),
+      usual: options.scope,
+      isPerson: grant.redirectUrl !== undefined,
+    });
     const client = await clientFor(server, egress, scope);
     const parameters = await grant.parameters({ server, client, scope, egress });
     const token = await requestToken({ server, client, parameters, key, egress, now: clock.now() });
@@ -195,15 +196,6 @@ export function createOAuthCredential(options: OAuthCredentialOptions): Credenti
 
   function clientFor(server: AuthorizationServer, egress: OAuthEgress, scope: string | undefined) {
     return clientAt({ identity, server, kept, redirectUrl: grant.redirectUrl, scope, egress, clock });
-  }
-
-  /** What was asked for, else what is configured, else all there is; with a token for renewing where people would be asked again (SEP-2207). */
-  function scopeFor(server: AuthorizationServer, asked: string | undefined): string | undefined {
-    const scope = asked ?? options.scope ?? computeScopeUnion(...scopesOf(server));
-    const renews = server.metadata?.scopes_supported?.includes('offline_access');
-    return scope !== undefined && renews && grant.redirectUrl !== undefined
-      ? computeScopeUnion(scope, 'offline_access')
-      : scope;
   }
 
   async function renewSoonOver(token: KeptToken): Promise<void> {
@@ -269,14 +261,8 @@ export function createOAuthCredential(options: OAuthCredentialOptions): Credenti
   };
 }
 
-/** All that the server has, without those that the authorization server would not take. */
-function scopesOf({ scopes, metadata, quirks }: AuthorizationServer): readonly string[] {
-  const known = metadata?.scopes_supported;
-  return quirks.refusesUnknownScopes && known ? scopes.filter(scope => known.includes(scope)) : scopes;
-}
-
 /** Of the refresh token, or of us; everything else passes. */
-function isRefusal(error: unknown): error is OAuthError {
+export function isRefusal(error: unknown): error is OAuthError {
   return (
     error instanceof OAuthError &&
     (error.code === OAuthErrorCode.InvalidGrant ||

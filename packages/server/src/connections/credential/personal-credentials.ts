@@ -12,15 +12,15 @@ import {
   upsertCredential,
 } from '../../store/tables/personal-credentials.ts';
 import type { CredentialsProvider, PersonalCredential } from './credentials-provider.ts';
+import type { PersonalTokens } from './personal-tokens.ts';
 import { isToken } from './token-text.ts';
 
 const MAX_OF_PERSON = 200;
 
 /** A credential as it is sealed. */
-interface Payload {
-  readonly kind: 'token';
-  readonly token: string;
-}
+export type CredentialPayload =
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'oauth'; readonly token: string | undefined; readonly tokens: PersonalTokens };
 
 /** A credential as it is after it was stored, without its value. */
 export interface StoredCredential {
@@ -53,8 +53,8 @@ export function createPersonalCredentials(deps: {
   async function find(name: string, userId: string): Promise<PersonalCredential | undefined> {
     const sealed = await findCredential(store.db, { userId, name });
     if (!sealed) return undefined;
-    const { token } = JSON.parse(await vault.openText(sealed, credentialOf(sealed))) as Payload;
-    return { token, revision: sealed.revision, given: sealed.given };
+    const { token } = JSON.parse(await vault.openText(sealed, credentialOf(sealed))) as CredentialPayload;
+    return token === undefined ? undefined : { token, revision: sealed.revision, given: sealed.given };
   }
 
   return {
@@ -88,7 +88,7 @@ export function createPersonalCredentials(deps: {
         // Greater also than that of one which was removed.
         const revision = Math.max(now, (before?.revision ?? 0) + 1);
         const record = { ...key, revision, given: revision, createdAt: now, updatedAt: now };
-        const payload: Payload = { kind: 'token', token };
+        const payload: CredentialPayload = { kind: 'token', token };
         const sealed = await seal(db, credentialOf(key), JSON.stringify(payload));
         await upsertCredential(db, { ...record, ...sealed });
         return { record, created: before === undefined };

@@ -2,6 +2,7 @@ import type { ServerAuth } from '../server/definition.ts';
 import { SessionError, SignInNeeded } from '../session/failure.ts';
 import type { Credential } from './credential.ts';
 import type { CredentialRefusal, PersonalCredential, RefusedCredential } from './credentials-provider.ts';
+import { scopeWanted } from './scope-wanted.ts';
 
 /** Of one connection: answers to what was sent with the tokens before are still under way. */
 const MAX_SECRETS = 4;
@@ -53,23 +54,39 @@ export function createPersonalHeader(options: {
     refusals: 1,
     headers: async () => ({ [header]: shownAs(current) }),
 
-    async refused({ status, shown }) {
+    async refused({ status, headers, shown }) {
       // Somebody who was refused at the same time has got another one meanwhile.
       if (shown[header] !== shownAs(current)) return true;
       const { revision } = current;
-      reporting ??= report({ name, principalId, revision, given: first.given }, { server, status }).finally(
+      const { given } = first;
+      const challenge = challengeIn(headers['www-authenticate']);
+      reporting ??= report({ name, principalId, revision, given }, { server, status, challenge }).finally(
         () => {
           reporting = undefined;
         },
       );
       const next = await reporting;
-      if (!next || next.revision === revision) throw new SignInNeeded(name, refusedText(server, status));
+      if (!next || next.revision === revision) {
+        const scope = scopeWanted(status, challenge);
+        const text = scope === undefined ? refusedText(server, status) : widerText(server);
+        throw new SignInNeeded(name, text, { given, ...(scope !== undefined && { scope }) });
+      }
       if (next.given !== first.given)
         throw new SessionError('INTERRUPTED', 'no', 'the person has given another credential');
       take(next);
       return true;
     },
   };
+}
+
+/** Of several the one that is about tokens. */
+function challengeIn(header: string | string[] | undefined): string | undefined {
+  const challenges = [header ?? []].flat();
+  return challenges.find(one => /^bearer\b/i.test(one)) ?? challenges[0];
+}
+
+function widerText(server: string): string {
+  return `${server} wants you to allow more than you have: sign in again`;
 }
 
 function refusedText(server: string, status: number): string {

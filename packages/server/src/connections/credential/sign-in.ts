@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { randomBase32 } from '../../kernel/ids.ts';
 import { isLoopbackHost } from '../../kernel/network-address.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
 import type { Grant, GrantRequest } from './grant.ts';
 import { authenticationFailure } from './oauth-failure.ts';
 
@@ -23,34 +24,48 @@ export function signIn(redirect: Redirect): Grant {
   return {
     redirectUrl: redirect.url,
     async parameters(request) {
-      const { server, client, scope } = request;
-      assertPkce(request);
-      const state = randomBase32(26);
-      const { authorizationUrl, codeVerifier } = await startAuthorization(server.url, {
-        ...(server.metadata && { metadata: server.metadata }),
-        clientInformation: client.information,
-        redirectUrl: redirect.url,
-        state,
-        ...(server.says.resource !== undefined && { resource: server.says.resource }),
-        ...(scope !== undefined && { scope }),
-      });
-      addQuirks(authorizationUrl, request);
-      assertSafe(authorizationUrl);
-      const code = codeIn(await redirect.visit(authorizationUrl), state, request);
-      return prepareAuthorizationCodeRequest(code, codeVerifier, redirect.url);
+      const state = newState();
+      const { address, codeVerifier } = await addressToVisit(request, { redirectUrl: redirect.url, state });
+      const query = await redirect.visit(address);
+      if (query.get('state') !== state) throw authenticationFailure('the answer belongs to another sign-in');
+      return prepareAuthorizationCodeRequest(codeIn(query, request.server), codeVerifier, redirect.url);
     },
   };
 }
 
+/** Says which sign-in an answer belongs to: nobody can guess it, and it is good for one. */
+export function newState(): string {
+  return randomBase32(26);
+}
+
+/** Where the person goes, and what whoever comes back has to know. Rejects where they had better not. */
+export async function addressToVisit(
+  request: Pick<GrantRequest, 'server' | 'client' | 'scope'>,
+  { redirectUrl, state }: { readonly redirectUrl: string; readonly state: string },
+): Promise<{ readonly address: URL; readonly codeVerifier: string }> {
+  const { server, client, scope } = request;
+  assertPkce(server);
+  const { authorizationUrl: address, codeVerifier } = await startAuthorization(server.url, {
+    ...(server.metadata && { metadata: server.metadata }),
+    clientInformation: client.information,
+    ...{ redirectUrl, state },
+    ...(server.says.resource !== undefined && { resource: server.says.resource }),
+    ...(scope !== undefined && { scope }),
+  });
+  addQuirks(address, server);
+  assertSafe(address);
+  return { address, codeVerifier };
+}
+
 /** Without it whoever sees the code could use it. One that does not say that it has it has to be taken for one that does not. */
-function assertPkce({ server: { metadata, quirks } }: GrantRequest): void {
+function assertPkce({ metadata, quirks }: AuthorizationServer): void {
   if (quirks.protectsCodes && metadata?.code_challenge_methods_supported === undefined) return;
   if (metadata && !metadata.code_challenge_methods_supported?.includes('S256'))
     throw authenticationFailure('its authorization server does not protect codes (PKCE with S256)');
 }
 
 /** What the provider's page wants besides, and not. */
-function addQuirks({ searchParams }: URL, { server: { says, quirks } }: GrantRequest): void {
+function addQuirks({ searchParams }: URL, { says, quirks }: AuthorizationServer): void {
   if (says.audience !== undefined) searchParams.set('audience', says.audience);
   for (const [name, value] of Object.entries(quirks.signInWith ?? {})) {
     if (value === undefined) searchParams.delete(name);
@@ -63,9 +78,8 @@ function assertSafe({ protocol, hostname }: URL): void {
   throw authenticationFailure('its authorization server has a sign-in page that is not https');
 }
 
-/** Nothing of an answer is looked at before it is known to be the answer to this question, from whom it was put to. */
-function codeIn(query: URLSearchParams, state: string, { server: { metadata } }: GrantRequest): string {
-  if (query.get('state') !== state) throw authenticationFailure('the answer belongs to another sign-in');
+/** Nothing of an answer is looked at before it is known to be from whom the question was put to; that it is the answer to this question, whoever asks has seen. */
+export function codeIn(query: URLSearchParams, { metadata }: AuthorizationServer): string {
   validateAuthorizationResponseIssuer({
     iss: query.get('iss') ?? undefined,
     expectedIssuer: metadata?.issuer,

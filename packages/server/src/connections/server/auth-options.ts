@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ServerAuth, ServerTransport } from './definition.ts';
-import { readOAuthOptions } from './oauth-options.ts';
+import { type OAuthOptions, readOAuthOptions } from './oauth-options.ts';
 import { parse, type Say, text, type Values } from './option-values.ts';
 import { headerProblem } from './transport-options.ts';
 import type { TextChecks } from './transport-texts.ts';
@@ -54,7 +54,7 @@ export function readAuth(
       say(name, 'says where a credential goes, and credentialName is missing: which one');
     return given.oauth === undefined ? NONE : asClient(given.oauth, transport, texts, say);
   }
-  if (given.oauth !== undefined) say('oauth', 'and credentialName say as whom the server is used; keep one');
+  const signIn = given.oauth === undefined ? undefined : signInOptions(given.oauth, transport, texts, say);
   const principal = { kind: 'principal', credentialName } as const;
   if (transport.kind === 'stdio') {
     for (const name of ['credentialHeader', 'credentialScheme'] as const)
@@ -69,14 +69,26 @@ export function readAuth(
     }
     if (Object.hasOwn(transport.env, credentialEnv))
       say('credentialEnv', 'is set in env already, and each person has their own; take it out of env');
-    return { ...principal, header: '', scheme: '', env: credentialEnv };
+    return { ...principal, header: '', scheme: '', env: credentialEnv, signIn: undefined };
   }
   if (credentialEnv !== undefined)
     say('credentialEnv', 'is for a command; a server with a url gets the credential in credentialHeader');
   const header = (credentialHeader ?? 'authorization').toLowerCase();
   if (Object.keys(transport.headers).some(name => name.toLowerCase() === header))
     say('credentialName', `and headers both say what is sent as ${header}; keep one`);
-  return { ...principal, header, scheme: credentialScheme ?? 'Bearer', env: undefined };
+  return { ...principal, header, scheme: credentialScheme ?? 'Bearer', env: undefined, signIn };
+}
+
+/** How people sign in; `{}` where the server itself says all there is to know. */
+function signInOptions(
+  oauth: unknown,
+  { kind }: ServerTransport,
+  texts: TextChecks,
+  say: Say,
+): OAuthOptions | undefined {
+  if (kind === 'stdio')
+    say('oauth', 'is for a server with a url; the credential of a command is what people paste');
+  return readOAuthOptions(oauth, 'oauth', texts, say);
 }
 
 /** As a client of the authorization server, the same for everybody. */
@@ -88,7 +100,7 @@ function asClient(oauth: unknown, { kind }: ServerTransport, texts: TextChecks, 
   if (options && (clientId === undefined || clientSecret === undefined))
     say(
       'oauth',
-      'needs clientId and clientSecret, of a client that is registered at the authorization server',
+      'needs clientId and clientSecret, of a client that is registered at the authorization server, or credentialName, for people who sign in there',
     );
   if (!options || clientId === undefined || clientSecret === undefined) return NONE;
   return { kind: 'clientCredentials', oauth: { ...options, clientId, clientSecret } };

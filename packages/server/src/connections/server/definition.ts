@@ -51,6 +51,8 @@ export type ServerAuth =
       readonly scheme: string;
       /** A program finds it in this variable (W-73); `undefined` over HTTP. */
       readonly env: string | undefined;
+      /** How they sign in at its authorization server; `undefined` where they paste a token. */
+      readonly signIn: OAuthOptions | undefined;
     }
   /** As a client of its authorization server, the same for everybody; a token takes the place of a static `authorization` (A-179, A-182). */
   | { readonly kind: 'clientCredentials'; readonly oauth: RegisteredClient }

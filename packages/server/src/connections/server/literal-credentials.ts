@@ -75,9 +75,12 @@ function withoutHttp(transport: HttpTransport, { isLiteral, take }: Move): HttpT
 }
 
 function withoutClientSecret(auth: ServerAuth, { isLiteral, take }: Move): ServerAuth {
-  if (auth.kind !== 'clientCredentials' || !isLiteral(auth.oauth.clientSecret)) return auth;
-  const clientSecret = take('oauth.clientSecret', auth.oauth.clientSecret);
-  return { ...auth, oauth: { ...auth.oauth, clientSecret } };
+  const taken = (secret: string) => take('oauth.clientSecret', secret);
+  if (auth.kind === 'clientCredentials' && isLiteral(auth.oauth.clientSecret))
+    return { ...auth, oauth: { ...auth.oauth, clientSecret: taken(auth.oauth.clientSecret) } };
+  if (auth.kind === 'principal' && auth.signIn?.clientSecret && isLiteral(auth.signIn.clientSecret))
+    return { ...auth, signIn: { ...auth.signIn, clientSecret: taken(auth.signIn.clientSecret) } };
+  return auth;
 }
 
 function withoutStdio(

@@ -1,4 +1,4 @@
-import type { ServerDefinition } from './definition.ts';
+import type { ServerAuth, ServerDefinition } from './definition.ts';
 import type { OAuthOptions } from './oauth-options.ts';
 import { shownAddress } from './server-address.ts';
 
@@ -49,12 +49,13 @@ export function optionsOf(definition: ServerDefinition): Record<string, unknown>
 /** Names, and no values: nobody's credential is in a definition. */
 function credentialOptions({ auth, transport }: ServerDefinition): Record<string, unknown> {
   if (auth.kind !== 'principal') return {};
-  const { credentialName, header, scheme, env } = auth;
+  const { credentialName, header, scheme, env, signIn } = auth;
   if (transport.kind === 'stdio') return { credentialName, credentialEnv: env };
   return {
     credentialName,
     ...(header !== 'authorization' && { credentialHeader: header }),
     ...(scheme !== 'Bearer' && { credentialScheme: scheme }),
+    ...(signIn && { oauth: given(signIn) }),
   };
 }
 
@@ -66,10 +67,16 @@ function gateOption(gated: ServerDefinition['gated']): unknown {
 export function shownOptions(definition: ServerDefinition): Record<string, unknown> {
   const { transport, auth, cost } = definition;
   const options = optionsOf(definition);
-  if (auth.kind === 'clientCredentials') options.oauth = shownOAuth(auth.oauth);
+  const oauth = oauthOf(auth);
+  if (oauth) options.oauth = shownOAuth(oauth);
   if (typeof cost === 'function') options.cost = '(a function)';
   if (transport.kind === 'stdio') return { ...options, ...filled('env', hidden(transport.env)) };
   return { ...options, url: shownAddress(transport.url), ...filled('headers', hidden(transport.headers)) };
+}
+
+function oauthOf(auth: ServerAuth): OAuthOptions | undefined {
+  if (auth.kind === 'principal') return auth.signIn;
+  return auth.kind === 'clientCredentials' ? auth.oauth : undefined;
 }
 
 /** Without what nobody gave. */

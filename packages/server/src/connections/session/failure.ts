@@ -32,10 +32,13 @@ export class SessionError extends Error {
 export class SignInNeeded extends SessionError {
   /** Of the credential, by name. */
   readonly credential: string;
+  /** The one that does not do, where they have one, and the scopes that it lacks. */
+  readonly lacking: { readonly given?: number; readonly scope?: string };
 
-  constructor(credential: string, message: string) {
+  constructor(credential: string, message: string, lacking: SignInNeeded['lacking'] = {}) {
     super('AUTHENTICATION_FAILED', 'no', message);
     this.credential = credential;
+    this.lacking = lacking;
   }
 }
 

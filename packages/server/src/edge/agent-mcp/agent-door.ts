@@ -3,7 +3,7 @@ import { isConversationId } from '@patchbay/contract/ids';
 import { attachments } from '@patchbay/contract/operations/arguments';
 import { z } from 'zod';
 import { type AgentCalls, replyOf } from '../../agents/call/agent-calls.ts';
-import type { TurnAnswer } from '../../agents/turn/turn-answer.ts';
+import { isWaiting, type TurnAnswer } from '../../agents/turn/turn-answer.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { pathText } from '../../kernel/path-text.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
@@ -140,7 +140,7 @@ export function createAgentDoor(deps: {
         case 'replay':
           return {
             // One that waits may ask again, and then go on.
-            streams: admission.answer.status !== undefined,
+            streams: isWaiting(admission.answer),
             run: context => asked.replay(sent, context, admission.answer),
             abandon: async () => {},
           };

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Pause, Verdict } from '../../agents/pause/pauses.ts';
 import { callsIn, type ToolCallsRequest } from '../../agents/pause/tool-calls.ts';
 import { withHiddenShown } from '../../connections/tool/hidden-text.ts';
-import type { Answer, Question } from '../mcp/door.ts';
+import type { Answer, FormQuestion } from '../mcp/door.ts';
 import type { AgentCard } from './agent-door.ts';
 
 const MAX_NOTE = 4_096;
 const MAX_MESSAGE = 20_000;
 
-const SCHEMA: Question['requestedSchema'] = {
+const SCHEMA: FormQuestion['requestedSchema'] = {
   type: 'object',
   properties: {
     decision: {
@@ -31,7 +31,7 @@ const SCHEMA: Question['requestedSchema'] = {
  * What the person is asked who may decide the pause. Says who asks, since forms look alike. `undefined` for what is too long to be read in
  * a chat: it is decided elsewhere.
  */
-export function approvalForm(pause: Pause, { name, agentId }: AgentCard): Question | undefined {
+export function approvalForm(pause: Pause, { name, agentId }: AgentCard): FormQuestion | undefined {
   const message = `The agent "${inOneLine(name)}" (${agentId}) waits for your approval${whatFor(pause)}`;
   const isCut = callsIn(pause).some(({ argsTruncated }) => argsTruncated);
   return isCut || message.length > MAX_MESSAGE
@@ -52,7 +52,7 @@ function whatFor({ kind, reason, request }: Pause): string {
 }
 
 /** What authors write has no lines, which could be taken for ours. */
-function inOneLine(text: string): string {
+export function inOneLine(text: string): string {
   return withHiddenShown(text.replace(/[\t\n\r]+/g, ' '));
 }
 

@@ -1,8 +1,9 @@
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { type AskedPauses, decidedOverMcp, type WaitingStep } from '../../agents/pause/asked-pauses.ts';
-import type { PauseWaits } from '../../agents/pause/pause-waits.ts';
+import type { PauseWait, PauseWaits, WaitEnd } from '../../agents/pause/pause-waits.ts';
+import type { Pause } from '../../agents/pause/pauses.ts';
 import type { TurnEvent, TurnReader } from '../../agents/turn/run-turn.ts';
-import type { TurnAnswer } from '../../agents/turn/turn-answer.ts';
+import { isWaiting, type TurnAnswer } from '../../agents/turn/turn-answer.ts';
 import type { WaitedTurns } from '../../agents/turn/waited-turns.ts';
 import {
   type RequestClaims,
@@ -12,10 +13,19 @@ import {
 import type { Clock } from '../../kernel/clock.ts';
 import { sha256OfJson } from '../../kernel/digest.ts';
 import { PlatformError } from '../../kernel/errors.ts';
-import type { Answer, Asking, CallContext, PreparedCall, Question, RepeatedCall } from '../mcp/door.ts';
+import type {
+  Answer,
+  Asking,
+  CallContext,
+  PreparedCall,
+  Question,
+  RepeatedCall,
+  Shows,
+} from '../mcp/door.ts';
 import { answerTo, inputRequired } from '../mcp/forms.ts';
 import type { AgentCaller, CallArguments } from './agent-door.ts';
 import { approvalForm, decisionIn } from './approval-form.ts';
+import { signInQuestion } from './sign-in-question.ts';
 
 /** A call as its client sent it: with other arguments, it is no repeat. */
 export interface SentCall {
@@ -25,7 +35,7 @@ export interface SentCall {
 
 /** Asks the person at the client whatever a call waits for, in the midst of the call (one-system.md 6). */
 export interface AskedCalls {
-  /** Runs the turn of a call and answers what it comes to; where that waits for what this caller may decide, asks where the client shows forms. */
+  /** Runs the turn of a call and answers what it comes to; where that waits for what this caller may decide, asks where the client can. */
   run(
     call: SentCall,
     context: CallContext,
@@ -65,15 +75,23 @@ export function createAskedCalls(deps: {
   readonly clock: Clock;
   /** Signs what clients of the stateless era hand back; the same on every node. */
   readonly secret: Uint8Array;
-  /** May decisions be made over MCP? */
+  /** Address of the platform. */
+  readonly base: () => string;
+  /** May approvals be decided over MCP? */
   readonly enabled: boolean;
   readonly toResult: (answer: TurnAnswer) => CallToolResult;
 }): AskedCalls {
-  const { pauses, turns, waits, clock, secret, enabled, toResult } = deps;
+  const { pauses, turns, waits, clock, secret, base, enabled, toResult } = deps;
+
+  /** `undefined` where the client cannot ask it, or is not to. */
+  function questionOf(pause: Pause, { card }: AgentCaller, { forms, urls }: Shows): Question | undefined {
+    if (pause.kind === 'SIGN_IN') return urls ? signInQuestion(pause, card, base()) : undefined;
+    return forms && enabled ? approvalForm(pause, card) : undefined;
+  }
 
   /** The result of a call whose turn has come to `answer`, once its client was asked what there is to ask. */
   async function finish(call: Running, answer: TurnAnswer): Promise<CallToolResult | InputRequiredResult> {
-    const mayAsk = answer.status === 'PAUSED_FOR_APPROVAL' && enabled && call.round < MAX_ROUNDS;
+    const mayAsk = isWaiting(answer) && call.round < MAX_ROUNDS;
     const asking = mayAsk ? call.context.asking() : undefined;
     const found = asking && (await pauses.find(call.caller.principal, answer.conversationId));
     if (!found) return toResult(answer);
@@ -81,7 +99,7 @@ export function createAskedCalls(deps: {
     // Of an answer that was given before, nobody knows which later turn would be its end.
     if (!pause && call.isReplay) return toResult(answer);
     if (pause) {
-      const question = approvalForm(pause, call.caller.card);
+      const question = questionOf(pause, call.caller, asking.shows);
       if (!question) return toResult(answer);
       if (asking.by === 'result') return askByResult(call, step, question);
       if (!(await isDecided(call, question, asking))) return toResult(answer);
@@ -110,25 +128,29 @@ export function createAskedCalls(deps: {
     question: Question,
     asking: Asking & { readonly by: 'message' },
   ): Promise<boolean> {
-    const { signal, progress } = context;
     const wait = waits.open(caller.principal.credential, question.id);
     if (!wait) return false;
     asking.send(question);
-    const end = await wait.end({
-      signal: AbortSignal.any([signal, asking.gone]),
-      until: clock.now() + MAX_ASKED_MS,
-      onWaiting: progress,
-    });
-    if (signal.aborted) {
-      throw new PlatformError(
-        'cancelled',
-        'The call was cancelled; its conversation waits on for the approval.',
-      );
-    }
+    const end = await waitFor(wait, context, asking.gone);
     const isAnswered =
       end.kind === 'left' || (end.kind === 'decided' && end.by === decidedOverMcp(caller.principal));
     if (!isAnswered) asking.withdraw(question.id);
+    if ('url' in question && end.kind === 'decided') asking.completed(question.id);
     return end.kind === 'decided';
+  }
+
+  async function waitFor(
+    wait: PauseWait,
+    { signal, progress }: CallContext,
+    gone: AbortSignal,
+  ): Promise<WaitEnd> {
+    const end = await wait.end({
+      signal: AbortSignal.any([signal, gone]),
+      until: clock.now() + MAX_ASKED_MS,
+      onWaiting: progress,
+    });
+    if (!signal.aborted) return end;
+    throw new PlatformError('cancelled', 'The call was cancelled; its conversation waits on.');
   }
 
   async function goOn(
@@ -155,14 +177,28 @@ export function createAskedCalls(deps: {
     if (pause.state === 'open') {
       const answer = answerTo(pauseId, answers);
       // A client that has sent none is asked again (mcp.md 1.2, MRTR).
-      const question = !answer && call.context.asking() && approvalForm(pause, card);
+      const shows = answer ? undefined : call.context.asking()?.shows;
+      const question = shows && questionOf(pause, call.caller, shows);
       if (question) return askByResult(call, step, question);
-      const decision = answer && decisionIn(answer);
-      if (decision) await pauses.decide(principal, pause, decision);
-      const soFar = decision ? undefined : await turns.read(step);
-      if (soFar) return toResult(soFar);
+      if (!(await isEnded(call, pause, answer))) {
+        const soFar = await turns.read(step);
+        if (soFar) return toResult(soFar);
+      }
     }
     return goOn(call, step);
+  }
+
+  /** Does the answer end the wait? Who has opened an address may still be there: then it is waited for. */
+  async function isEnded(call: Running, pause: Pause, answer: Answer | undefined): Promise<boolean> {
+    const { principal } = call.caller;
+    const decision = answer && decisionOn(pause, answer);
+    if (decision) {
+      await pauses.decide(principal, pause, decision);
+      return true;
+    }
+    if (pause.kind !== 'SIGN_IN' || answer?.action !== 'accept') return false;
+    const wait = waits.open(principal.credential, pause.id);
+    return wait !== undefined && (await waitFor(wait, call.context, call.context.signal)).kind === 'decided';
   }
 
   return {
@@ -179,7 +215,6 @@ export function createAskedCalls(deps: {
 
     async repeat(call, { state, answers }) {
       const { caller, args } = call;
-      if (!enabled) throw new PlatformError('disabled', 'Approvals cannot be decided over MCP here.');
       const expected = { ...boundTo(caller, args), now: clock.now() };
       const opened = verifyRequestState(state, expected, secret);
       if (!opened.ok) {
@@ -191,7 +226,9 @@ export function createAskedCalls(deps: {
       }
       const claims = opened.value;
       // Before the first byte: the right to decide may be gone.
-      await pauses.pause(caller.principal, caller.card.agentId, claims.pauseId);
+      const { kind } = await pauses.pause(caller.principal, caller.card.agentId, claims.pauseId);
+      if (kind !== 'SIGN_IN' && !enabled)
+        throw new PlatformError('disabled', 'Approvals cannot be decided over MCP here.');
       return {
         streams: true,
         run(context) {
@@ -203,13 +240,21 @@ export function createAskedCalls(deps: {
     },
 
     async takeAnswer({ principal, card }, pauseId, answer) {
+      const pause = await pauses.pause(principal, card.agentId, pauseId);
+      const isSignIn = pause.kind === 'SIGN_IN';
       // Off is as if there were no question.
-      const pause = await pauses.pause(principal, card.agentId, enabled ? pauseId : undefined);
-      const decision = decisionIn(answer);
+      if (!isSignIn && !enabled) await pauses.pause(principal, card.agentId, undefined);
+      const decision = decisionOn(pause, answer);
       if (decision) await pauses.decide(principal, pause, decision);
-      else if (pause.state === 'open') await waits.leave(pause.id);
+      else if (pause.state === 'open' && !(isSignIn && answer.action === 'accept'))
+        await waits.leave(pause.id);
     },
   };
+}
+
+/** What an answer decides. Nobody signs in by saying that they will. */
+function decisionOn({ kind }: Pause, answer: Answer): ReturnType<typeof decisionIn> {
+  return kind === 'SIGN_IN' && answer.action === 'accept' ? undefined : decisionIn(answer);
 }
 
 /** Tells the client the bubbles of the answer, and knows how many it has been told. */
@@ -229,8 +274,10 @@ function listen({ progress }: CallContext, before: number): Listener {
   };
 }
 
-function bubblesIn({ agentResponseParts, agentResponse }: TurnAnswer): number {
-  return agentResponseParts?.length ?? (agentResponse === '' ? 0 : 1);
+/** Where to sign in is none of the agent's. */
+function bubblesIn({ agentResponseParts, agentResponse, pauseType }: TurnAnswer): number {
+  const texts = agentResponseParts?.length ?? (agentResponse === '' ? 0 : 1);
+  return pauseType === 'SIGN_IN' ? texts - 1 : texts;
 }
 
 function boundTo({ principal, card }: AgentCaller, args: CallArguments) {

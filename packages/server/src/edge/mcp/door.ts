@@ -28,19 +28,36 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Heard by callers that stream, nothing to others. Without a message it only says that the call is still alive. */
   progress(message?: string): void;
-  /** How the person at the client is asked something, if the client shows forms. */
+  /** How the person at the client is asked something, if the client can ask them. */
   asking(): Asking | undefined;
 }
 
-/** A form for the person at a client (mcp.md 1.2, elicitation). */
-export interface Question {
+/** What a client can show its person (mcp.md 1.2, elicitation). */
+export interface Shows {
+  readonly forms: boolean;
+  /** It asks them to open an address. */
+  readonly urls: boolean;
+}
+
+/** A form for the person at a client, or an address for them to open. */
+export type Question = FormQuestion | UrlQuestion;
+
+interface Asked {
   /** Names it to the client, and in its answer. */
   readonly id: string;
   readonly message: string;
+}
+
+export interface FormQuestion extends Asked {
   readonly requestedSchema: ElicitRequestFormParams['requestedSchema'];
 }
 
-/** What the client made of a form. `content` is whatever it sent. */
+/** The answer says whether they want to; what they do there, nobody tells the client. */
+export interface UrlQuestion extends Asked {
+  readonly url: string;
+}
+
+/** What the client made of a question. `content` is whatever it sent. */
 export type Answer =
   | { readonly action: 'accept'; readonly content: unknown }
   | { readonly action: 'decline' | 'cancel' };
@@ -49,14 +66,17 @@ export type Asking =
   /** Older eras: on the call's own stream, and the answer is a message of its own to any node; see `McpDoor.takeAnswer`. */
   | {
       readonly by: 'message';
+      readonly shows: Shows;
       send(question: Question): void;
+      /** What they were to do at an address is done. */
+      completed(id: string): void;
       /** The answer is no longer wanted. */
       withdraw(id: string): void;
       /** Nobody reads the stream any more. */
       readonly gone: AbortSignal;
     }
   /** Stateless era: the call ends with the question and is repeated with the answer. */
-  | { readonly by: 'result' };
+  | { readonly by: 'result'; readonly shows: Shows };
 
 /** The repeat of a call that ended with a question (MRTR). Both members may be anything. */
 export interface RepeatedCall {
@@ -108,7 +128,7 @@ export interface McpDoor<C extends Caller> {
   /** Is this the id of a question of this door's? */
   isQuestion?(id: string): boolean;
   /**
-   * What a client of the older eras answers to a question, whichever node asked. `id` is `undefined` for one that shows no forms: nothing was
+   * What a client of the older eras answers to a question, whichever node asked. `id` is `undefined` for one that can ask nobody: nothing was
    * asked of it. Rejects with a `PlatformError`.
    */
   takeAnswer?(caller: C, id: string | undefined, answer: Answer): Promise<void>;

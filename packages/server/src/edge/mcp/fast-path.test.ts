@@ -131,7 +131,7 @@ const FORMS = {
 };
 const session = signSessionId(
   {
-    ...{ resource: 'test', version: '2025-06-18', credential: 'k', nonce: 'n', forms: true },
+    ...{ resource: 'test', version: '2025-06-18', credential: 'k', nonce: 'n', forms: true, urls: false },
     expires: systemClock.now() + 86_400_000,
   },
   sessions.secret,

@@ -1,9 +1,9 @@
 import { isSpecType, ProtocolError, SERVER_INFO_META_KEY, type Tool } from '@modelcontextprotocol/server';
 import { isObject } from '../../kernel/json.ts';
 import type { Cancellation } from './cancellations.ts';
-import type { Asking, Caller, Era, McpDoor, PreparedCall } from './door.ts';
+import type { Asking, Caller, Era, McpDoor, PreparedCall, Shows } from './door.ts';
 import { answerFailure, prepareCall } from './exchange.ts';
-import { asksByResult, elicitationRequest, withdrawal } from './forms.ts';
+import { asksByResult, completion, elicitationRequest, withdrawal } from './forms.ts';
 import { acceptsStream, carriesStatelessHeaders } from './headers.ts';
 import type { JsonRpcError } from './json-rpc.ts';
 import { resourceMethods } from './resources.ts';
@@ -19,8 +19,8 @@ export interface Delivery<C extends Caller> {
   readonly mayStream: boolean;
   /** In the older eras: how a `notifications/cancelled` ends this call, from before it is admitted. */
   readonly cancellation?: Cancellation | undefined;
-  /** In the older eras: the client of the session shows forms. */
-  readonly forms?: boolean;
+  /** In the older eras: what the client of the session can show its person, if anything. */
+  readonly shows?: Shows | undefined;
 }
 
 /** Answers what it knows to the byte; `undefined` leaves a message to the SDK. */
@@ -142,9 +142,11 @@ export function createFastPath<C extends Caller>(door: McpDoor<C>, keepAliveMs: 
       let progress = 0;
       const asking = (): Asking | undefined => {
         if (era === 'stateless') return asksByResult(message);
-        if (!delivery.forms) return undefined;
+        const { shows } = delivery;
+        if (!shows) return undefined;
         return {
-          by: 'message',
+          ...{ by: 'message', shows },
+          completed: asked => send(JSON.stringify(completion(asked))),
           send: question => send(JSON.stringify(elicitationRequest(question))),
           withdraw: asked => send(JSON.stringify(withdrawal(asked))),
           gone: broken.signal,

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, answerTo, showsForms } from './forms.ts';
+import {
+  answerOf,
+  answerTo,
+  asksByResult,
+  elicitationRequest,
+  inputRequired,
+  opensUrls,
+  showsForms,
+} from './forms.ts';
 
 describe('a client shows forms', () => {
   it.each([
@@ -15,6 +23,36 @@ describe('a client shows forms', () => {
     ['elicitation', false],
   ])('that declares %j: %s', (capabilities, shows) => {
     expect(showsForms(capabilities)).toBe(shows);
+  });
+});
+
+describe('a client has its person open addresses', () => {
+  it.each([
+    [{ elicitation: { url: {} } }, true],
+    [{ elicitation: { form: {}, url: {} } }, true],
+    [{ elicitation: {} }, false],
+    [{ elicitation: { form: {} } }, false],
+    [{ elicitation: { url: true } }, false],
+    [{ elicitation: null }, false],
+    [undefined, false],
+  ])('that declares %j: %s', (capabilities, opens) => {
+    expect(opensUrls(capabilities)).toBe(opens);
+    const body = { params: { _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities } } };
+    const shows = { forms: showsForms(capabilities), urls: opens };
+    expect(asksByResult(body)).toEqual(shows.forms || opens ? { by: 'result', shows } : undefined);
+  });
+
+  it('is asked in the mode of addresses, in both eras', () => {
+    const question = { id: 'pause_1', message: 'Sign in', url: 'https://patchbay.test/connect/pause_1' };
+    const params = { mode: 'url', elicitationId: 'pause_1', message: 'Sign in', url: question.url };
+    expect(elicitationRequest(question)).toEqual({
+      ...{ jsonrpc: '2.0', id: 'pause_1', method: 'elicitation/create', params },
+    });
+    expect(inputRequired(question, 'state')).toEqual({
+      resultType: 'input_required',
+      inputRequests: { pause_1: { method: 'elicitation/create', params } },
+      requestState: 'state',
+    });
   });
 });
 

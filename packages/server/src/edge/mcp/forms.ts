@@ -4,7 +4,7 @@ import {
   isJSONRPCResultResponse,
 } from '@modelcontextprotocol/server';
 import { isObject } from '../../kernel/json.ts';
-import type { Answer, Asking, Question } from './door.ts';
+import type { Answer, Asking, Question, Shows } from './door.ts';
 import { metaOf } from './headers.ts';
 
 /** Does a client that declares these capabilities show forms? `{}` means forms and nothing else (mcp.md 1.2). */
@@ -14,18 +14,40 @@ export function showsForms(capabilities: unknown): boolean {
   return isObject(form) || (form === undefined && url === undefined);
 }
 
-/** How a client of the stateless era is asked something, if it shows forms. */
+/** Does it have its person open addresses? */
+export function opensUrls(capabilities: unknown): boolean {
+  return (
+    isObject(capabilities) && isObject(capabilities.elicitation) && isObject(capabilities.elicitation.url)
+  );
+}
+
+/** How a client of the stateless era is asked something, if it can ask. */
 export function asksByResult(body: unknown): Asking | undefined {
-  return showsForms(metaOf(body)?.[CLIENT_CAPABILITIES_META_KEY]) ? { by: 'result' } : undefined;
+  const capabilities = metaOf(body)?.[CLIENT_CAPABILITIES_META_KEY];
+  const shows = { forms: showsForms(capabilities), urls: opensUrls(capabilities) };
+  return canAsk(shows) ? { by: 'result', shows } : undefined;
+}
+
+export function canAsk({ forms, urls }: Shows): boolean {
+  return forms || urls;
 }
 
 /** The request of the older eras. */
-export function elicitationRequest({ id, message, requestedSchema }: Question) {
+export function elicitationRequest(question: Question) {
+  const { id, message } = question;
+  const params =
+    'url' in question
+      ? { mode: 'url', elicitationId: id, url: question.url, message }
+      : { message, requestedSchema: question.requestedSchema };
+  return { jsonrpc: '2.0' as const, id, method: 'elicitation/create', params };
+}
+
+/** Tells a client of the older eras that what its person was to do at an address is done. */
+export function completion(elicitationId: string) {
   return {
     jsonrpc: '2.0' as const,
-    id,
-    method: 'elicitation/create',
-    params: { message, requestedSchema },
+    method: 'notifications/elicitation/complete',
+    params: { elicitationId },
   };
 }
 
@@ -35,15 +57,15 @@ export function withdrawal(requestId: string) {
 }
 
 /** The result of the stateless era that asks. */
-export function inputRequired(
-  { id, message, requestedSchema }: Question,
-  requestState: string,
-): InputRequiredResult {
+export function inputRequired(question: Question, requestState: string): InputRequiredResult {
+  const { id, message } = question;
+  const params =
+    'url' in question
+      ? ({ mode: 'url', elicitationId: id, message, url: question.url } as const)
+      : ({ mode: 'form', message, requestedSchema: question.requestedSchema } as const);
   return {
     resultType: 'input_required',
-    inputRequests: {
-      [id]: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
-    },
+    inputRequests: { [id]: { method: 'elicitation/create', params } },
     requestState,
   };
 }

@@ -11,10 +11,18 @@ import type { Clock } from '../../kernel/clock.ts';
 import { randomBase32 } from '../../kernel/ids.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Cancellations } from './cancellations.ts';
-import type { Asking, Caller, McpDoor } from './door.ts';
+import type { Asking, Caller, McpDoor, Shows } from './door.ts';
 import { answer, answerFailure, type Exchange, prepareCall } from './exchange.ts';
 import type { FastPath } from './fast-path.ts';
-import { answerOf, elicitationRequest, showsForms, withdrawal } from './forms.ts';
+import {
+  answerOf,
+  canAsk,
+  completion,
+  elicitationRequest,
+  opensUrls,
+  showsForms,
+  withdrawal,
+} from './forms.ts';
 import { ASSUMED_REVISION, acceptsStream, OLDER_REVISIONS, withAcceptOfBoth } from './headers.ts';
 import { idOf, jsonRpcErrorResponse } from './json-rpc.ts';
 import { buildServer } from './server.ts';
@@ -23,11 +31,12 @@ const REVISION_WITH_BATCHES = '2025-03-26';
 const MAX_BATCH = 50;
 /** Revisions are dates. */
 const FIRST_REVISION_WITH_FORMS = '2025-06-18';
+const FIRST_REVISION_WITH_URLS = '2025-11-25';
 
 interface Session {
   readonly id: string;
-  /** Its client shows forms. */
-  readonly forms: boolean;
+  /** What its client can show its person, if anything. */
+  readonly shows: Shows | undefined;
 }
 
 export interface SessionOptions {
@@ -66,8 +75,8 @@ export function createOlderEras<C extends Caller>(
     // Before anything is admitted: a cancel may come while the call still waits for the database.
     const isCall = isJSONRPCRequest(message) && message.method === 'tools/call';
     const cancellation = isCall ? cancellations.register(session?.id, message.id) : undefined;
-    const forms = session?.forms === true;
-    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, cancellation, forms });
+    const shows = session?.shows;
+    const fast = fastPath.serve({ request, message, caller, era: 'older', mayStream, cancellation, shows });
     if (fast) return fast;
     const outcome = await prepareCall(door, message, caller, 'older');
     if ('refusal' in outcome) {
@@ -82,7 +91,7 @@ export function createOlderEras<C extends Caller>(
       prepared,
       streaming,
       cancellation,
-      asking: () => (forms && streaming ? askingOn(gone.signal) : undefined),
+      asking: () => (shows && streaming ? askingOn(shows, gone.signal) : undefined),
       started: false,
       lateStatus: undefined,
     };
@@ -91,11 +100,17 @@ export function createOlderEras<C extends Caller>(
       enableJsonResponse: !streaming,
       keepAliveMs,
     });
-    const send = (sent: ReturnType<typeof elicitationRequest> | ReturnType<typeof withdrawal>) =>
+    const send = (
+      sent:
+        | ReturnType<typeof elicitationRequest>
+        | ReturnType<typeof withdrawal>
+        | ReturnType<typeof completion>,
+    ) =>
       // A client that went away hears nothing more.
       void transport.send(sent, { relatedRequestId: idOf(message)! }).catch(() => {});
-    const askingOn = (readerGone: AbortSignal): Asking => ({
-      by: 'message',
+    const askingOn = (shown: Shows, readerGone: AbortSignal): Asking => ({
+      ...{ by: 'message', shows: shown },
+      completed: id => send(completion(id)),
       send: question => send(elicitationRequest(question)),
       withdraw: id => send(withdrawal(id)),
       gone: readerGone,
@@ -120,7 +135,7 @@ export function createOlderEras<C extends Caller>(
     const { id } = response;
     if (door.takeAnswer && typeof id === 'string' && door.isQuestion?.(id)) {
       try {
-        await door.takeAnswer(caller, session?.forms ? id : undefined, answerOf(response));
+        await door.takeAnswer(caller, session?.shows ? id : undefined, answerOf(response));
       } catch (thrown) {
         const { error, status } = answerFailure(thrown, caller);
         return jsonRpcErrorResponse(null, error, status);
@@ -173,6 +188,7 @@ export function createOlderEras<C extends Caller>(
         expires: sessions.clock.now() + sessions.days * 86_400_000,
         nonce: randomBase32(16),
         forms: version >= FIRST_REVISION_WITH_FORMS && showsForms(capabilities),
+        urls: version >= FIRST_REVISION_WITH_URLS && opensUrls(capabilities),
       },
       sessions.secret,
     );
@@ -207,7 +223,8 @@ export function createOlderEras<C extends Caller>(
           );
         }
         version = verified.value.version;
-        session = { id: sessionId, forms: verified.value.forms };
+        const { forms, urls } = verified.value;
+        session = { id: sessionId, shows: canAsk({ forms, urls }) ? { forms, urls } : undefined };
       }
       if (Array.isArray(body)) return serveBatch(request, body, caller, session, version);
       const response = await serveMessage(request, body, caller, session, true);

@@ -7,24 +7,22 @@ import type { Accounts } from '../../auth/user/accounts.ts';
 import { toPlatformError } from '../../kernel/errors.ts';
 import type { ScopedEnv } from '../http/request-scope.ts';
 import { changePassword, showAccount, showPassword } from './account.ts';
+import { type ConnectDeps, comeBack, connect, describeClient, showConnect } from './connect.ts';
+import { COME_BACK, OWN_DOCUMENT } from './connect-paths.ts';
 import { decideConsent, showConsent } from './consent.ts';
+import { disconnect } from './credentials.ts';
 import { showLink, useLink } from './link.ts';
-import type { NotePageRefusal, PageGuard } from './page-guard.ts';
 import { problemPage } from './problem-page.ts';
 import { showSignIn, signIn } from './sign-in.ts';
 import type { SignInRate } from './sign-in-rate.ts';
 import { showSignOut, signOut } from './sign-out.ts';
 
 /** What the pages of people work with. */
-export interface PageDeps {
+export interface PageDeps extends ConnectDeps {
   readonly accounts: Accounts;
   readonly links: SignInLinks;
   readonly sessions: PageSessions;
-  readonly guard: PageGuard;
   readonly signInRate: SignInRate;
-  readonly noteRefusal: NotePageRefusal;
-  /** Told of what somebody did for themselves. Never rejects. */
-  readonly noteDone: (what: 'sign_in' | 'sign_out' | 'choose_password', userId: string) => Promise<void>;
   readonly consents: Consents;
 }
 
@@ -48,6 +46,11 @@ export function createPages(deps: PageDeps): Hono<Env> {
   pages.post('/account/password', c => changePassword(deps, c.req.raw, scopeOf(c)));
   pages.get('/mcp-login', c => showConsent(deps, c.req.raw, scopeOf(c)));
   pages.post('/mcp-login', c => decideConsent(deps, c.req.raw, scopeOf(c)));
+  pages.post('/account/credentials', c => disconnect(deps, c.req.raw, scopeOf(c)));
+  pages.get(OWN_DOCUMENT, () => describeClient(deps.base()));
+  pages.get(COME_BACK, c => comeBack(deps, c.req.raw, scopeOf(c)));
+  pages.get('/connect/:pauseId', c => showConnect(deps, c.req.raw, c.req.param('pauseId'), scopeOf(c)));
+  pages.post('/connect/:pauseId', c => connect(deps, c.req.raw, c.req.param('pauseId'), scopeOf(c)));
   pages.onError((thrown, c) => {
     const error = toPlatformError(thrown, 'A page');
     if (error.kind === 'unavailable') return problemPage('busy', c.req.raw);

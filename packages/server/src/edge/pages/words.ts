@@ -99,6 +99,43 @@ const EN = {
     done: 'You are signed out',
     again: 'Sign in again',
   },
+  connect: {
+    title: 'Sign in for an agent',
+    wants: (agent: string, name: string) =>
+      `${agent} works for you, ${name}, and needs you to sign in here. What you sign in with is used for you alone, and nobody else sees it.`,
+    at: 'at',
+    begin: 'Sign in there',
+    oauthHint: 'You go to its own sign-in page and come back.',
+    token: 'Access token',
+    tokenHint: 'Make one there, and paste it here.',
+    save: 'Save',
+    isThere: 'You have signed in here.',
+    gone: 'This server is not used any more.',
+    decline: 'I do not want to',
+    done: 'Connected',
+    doneText: (agent: string) => `${agent} goes on by itself. You may close this page.`,
+    over: 'Nobody waits for this any more',
+    overText: 'The agent went on without it. You may close this page.',
+    unknown: 'There is nothing to sign in for here',
+    unknownText: 'The address is not complete, or its conversation is gone.',
+    foreign: 'Somebody else has to sign in here',
+    foreignText: (name: string) =>
+      `You are signed in as ${name}, and this is for another person. If somebody sent you this address, tell them that they have to open it themselves.`,
+    leaving: 'One moment',
+    leavingTo: 'You go on to',
+    go: 'Go on, if nothing happens',
+    failed: 'That did not work',
+    again: 'Try again',
+    otherBrowser:
+      'This sign-in was begun in another browser. Open the address there, or begin again in this one.',
+  },
+  credentials: {
+    title: 'Connected servers',
+    none: 'Agents that work for you use no credentials of yours.',
+    remove: 'Disconnect',
+    removed: 'It is disconnected.',
+    since: 'since',
+  },
 };
 
 export type Words = typeof EN;
@@ -203,6 +240,43 @@ const HU: Words = {
     submit: 'Kijelentkezés',
     done: 'Kijelentkeztél',
     again: 'Újra bejelentkezem',
+  },
+  connect: {
+    title: 'Bejelentkezés egy ügynök számára',
+    wants: (agent, name) =>
+      `${agent} neked dolgozik, ${name}, és ehhez itt be kell jelentkezned. Amivel bejelentkezel, azt csak neked használja, és senki más nem látja.`,
+    at: 'itt:',
+    begin: 'Bejelentkezem ott',
+    oauthHint: 'A saját bejelentkező oldalára kerülsz, majd visszajössz ide.',
+    token: 'Hozzáférési token',
+    tokenHint: 'Ott készíthetsz egyet; illeszd be ide.',
+    save: 'Mentés',
+    isThere: 'Itt már bejelentkeztél.',
+    gone: 'Ezt a kiszolgálót már nem használjuk.',
+    decline: 'Nem szeretnék',
+    done: 'Kapcsolódva',
+    doneText: agent => `${agent} magától folytatja. Ezt az oldalt bezárhatod.`,
+    over: 'Erre már senki sem vár',
+    overText: 'Az ügynök e nélkül folytatta. Ezt az oldalt bezárhatod.',
+    unknown: 'Itt nincs mihez bejelentkezni',
+    unknownText: 'A cím hiányos, vagy a beszélgetés már nincs meg.',
+    foreign: 'Itt valaki másnak kell bejelentkeznie',
+    foreignText: name =>
+      `Mint ${name} vagy bejelentkezve, ez pedig másnak szól. Ha valaki elküldte neked ezt a címet, szólj neki, hogy magának kell megnyitnia.`,
+    leaving: 'Egy pillanat',
+    leavingTo: 'Ide mész tovább:',
+    go: 'Tovább, ha nem történik semmi',
+    failed: 'Ez nem sikerült',
+    again: 'Újra próbálom',
+    otherBrowser:
+      'Ezt a bejelentkezést egy másik böngészőben kezdték. Nyisd meg ott a címet, vagy kezdd újra ebben.',
+  },
+  credentials: {
+    title: 'Kapcsolódó kiszolgálók',
+    none: 'A neked dolgozó ügynökök semmilyen hozzáférésedet nem használják.',
+    remove: 'Lekapcsolás',
+    removed: 'Lekapcsoltuk.',
+    since: 'ekkortól:',
   },
 };
 

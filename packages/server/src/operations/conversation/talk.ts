@@ -37,6 +37,11 @@ export async function answerTo(
     },
   });
   stream?.open();
+  if (result.pauseType === 'SIGN_IN' && result.message !== undefined) {
+    const index = (result.agentResponseParts?.length ?? 1) - 1;
+    progress(result.message);
+    await stream?.send({ type: 'delta', text: result.message, index });
+  }
   await stream?.send({ type: 'done', result });
   return result;
 }

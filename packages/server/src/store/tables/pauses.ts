@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts';
 import type { Db } from '../store.ts';
 
 /** What kind of wait it is (architecture, section 5). Each has its own authority and way of going on; the table is one. */
-export type PauseKind = 'RULE' | 'TOOL_CALL';
+export type PauseKind = 'RULE' | 'TOOL_CALL' | 'SIGN_IN';
 export type PauseState = 'open' | 'answered' | 'expired' | 'cancelled';
 export type TimeoutPolicy = 'AUTO_APPROVE' | 'AUTO_REJECT' | 'ABORT' | 'WAIT_INDEFINITELY';
 export type Verdict = 'APPROVED' | 'REJECTED';
@@ -126,19 +126,47 @@ export async function countOpenPauses(db: Db): Promise<number> {
   return Number(count);
 }
 
-/** Those that wait longest first. */
-export async function listOpenPauses(
+/** Those of these kinds that wait longest first. */
+export async function listOpenPauses<Kind extends PauseKind>(
   db: Db,
-  options: { readonly scope: Scope; readonly limit: number },
-): Promise<Pause[]> {
-  const { scope, limit } = options;
+  options: { readonly kinds: readonly Kind[]; readonly scope: Scope; readonly limit: number },
+): Promise<(Pause & { readonly kind: Kind })[]> {
+  const { kinds, scope, limit } = options;
   const rows = await db
     .selectFrom('pauses')
     .select(LISTED)
     .where(isOpen)
+    .where('kind', 'in', kinds)
     .$if(scope.kind === 'owned', query =>
       query.where('user_id', '=', scope.kind === 'owned' ? scope.ownerId : ''),
     )
+    .orderBy('opened_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(row => ({ ...toPause(row), kind: row.kind as Kind }));
+}
+
+/** Those that wait for somebody to sign in: a page of those that wait longest. */
+export async function listOpenSignIns(
+  db: Db,
+  options: {
+    /** Of this person only. */
+    readonly userId: string | undefined;
+    /** Behind this one. */
+    readonly after: Pick<Pause, 'openedAt' | 'id'>;
+    readonly limit: number;
+  },
+): Promise<Pause[]> {
+  const { userId, after, limit } = options;
+  const rows = await db
+    .selectFrom('pauses')
+    .select(LISTED)
+    .where(isOpen)
+    .where('kind', '=', 'SIGN_IN' satisfies PauseKind)
+    .where('opened_at', '>=', after.openedAt)
+    .where(eb => eb.or([eb('opened_at', '>', after.openedAt), eb('id', '>', after.id)]))
+    .$if(userId !== undefined, query => query.where('user_id', '=', userId!))
     .orderBy('opened_at')
     .orderBy('id')
     .limit(limit)

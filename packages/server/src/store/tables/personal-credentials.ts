@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { publish } from '../events.ts';
+import { NOW } from '../now.ts';
 import type { Db } from '../store.ts';
 import { DATA_KEY_COLUMNS, type DataKeyRecord, toDataKey } from './data-keys.ts';
 
@@ -181,4 +183,61 @@ function toSealed(
   },
 ): SealedCredential {
   return { ...toRecord(row), sealed: new Uint8Array(row.sealed), dataKey: toDataKey(row) };
+}
+
+/** Has one node renew it; true for exactly one of those that have seen this revision, until so long has passed. */
+export async function beginRenewal(
+  db: Db,
+  { userId, name, revision }: CredentialKey & Pick<CredentialRecord, 'revision'>,
+  leaseMs: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('personal_credentials')
+    .set({ renewing_until: sql<number>`${NOW} + ${leaseMs}` })
+    .where('user_id', '=', userId)
+    .where('name', '=', name)
+    .where('revision', '=', revision)
+    .where(eb => eb.or([eb('renewing_until', 'is', null), eb('renewing_until', '<', NOW)]))
+    .returning('name')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** What came of it, in the place of the revision that was renewed. Nobody has to hear of it. False when the person has given another one meanwhile. */
+export async function endRenewal(
+  db: Db,
+  { userId, name, revision }: CredentialKey & Pick<CredentialRecord, 'revision'>,
+  next: {
+    readonly revision: number;
+    readonly updatedAt: number;
+    readonly sealed: Uint8Array;
+    readonly dataKeyId: string;
+  },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('personal_credentials')
+    .set({
+      ...{ revision: next.revision, sealed: next.sealed, data_key_id: next.dataKeyId },
+      ...{ updated_at: next.updatedAt, renewing_until: null },
+    })
+    .where('user_id', '=', userId)
+    .where('name', '=', name)
+    .where('revision', '=', revision)
+    .returning('name')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** It could not be renewed now: whoever comes next may try. */
+export async function leaveRenewal(
+  db: Db,
+  { userId, name, revision }: CredentialKey & Pick<CredentialRecord, 'revision'>,
+): Promise<void> {
+  await db
+    .updateTable('personal_credentials')
+    .set({ renewing_until: null })
+    .where('user_id', '=', userId)
+    .where('name', '=', name)
+    .where('revision', '=', revision)
+    .execute();
 }

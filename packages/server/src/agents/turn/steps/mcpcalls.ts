@@ -1,5 +1,6 @@
 import { type McpcallsDocument, mcpcallsDocument } from '../../document/mcpcalls.ts';
 import type { StepResult, StepTools, StepType, TurnMemory } from '../../step/step.ts';
+import { noSignIns } from './ask-to-sign-in.ts';
 import { checkTemplates, type PlacedText } from './check-templates.ts';
 import { answerTexts } from './http/build-answers.ts';
 import { compileInstructions, instructionTexts } from './instructions.ts';
@@ -33,9 +34,10 @@ export const mcpcallsStep: StepType = {
     async function run(memory: TurnMemory, tools: StepTools): Promise<StepResult> {
       const server = serverFor(tools);
       const data = turnData(memory, tools);
+      const signIns = noSignIns();
       for (const prepared of calls) {
         if (!prepared.listens(memory.actions)) continue;
-        const failed = await makeCall(prepared, { memory, tools, templates, data, server });
+        const failed = await makeCall(prepared, { memory, tools, templates, data, server, signIns });
         if (failed && !prepared.call.continueOnError) throw failureOf(prepared.call, failed);
       }
       return 'continue';

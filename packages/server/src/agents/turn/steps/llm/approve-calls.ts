@@ -6,6 +6,7 @@ import type { ToolApprovals } from '../../../approval/tool-approvals.ts';
 import type { NamedTool } from '../../../approval/tool-pattern.ts';
 import { BY_TIMEOUT } from '../../../pause/jobs.ts';
 import { shownArguments } from '../../../pause/shown-arguments.ts';
+import { isAboutSignIn } from '../../../pause/sign-in.ts';
 import {
   digestOfCalls,
   MAX_ASKED,
@@ -15,6 +16,7 @@ import {
   toolNamesIn,
 } from '../../../pause/tool-calls.ts';
 import type { PauseRequest, StepTools } from '../../../step/step.ts';
+import { noSignIns, type SignIns } from '../ask-to-sign-in.ts';
 import type { Approval, Toolbox } from './callable-tool.ts';
 import { failure, type Reply } from './reply.ts';
 
@@ -47,14 +49,17 @@ export interface AskedBefore {
   waits: number;
   /** How often nobody came, and the clock approved. */
   autoApprovals: number;
+  readonly signIns: SignIns;
 }
 
 /** At the beginning of a step; `decisions` are those of the steps before it. */
 export function askedBefore(decisions: readonly Decision[]): AskedBefore {
+  const approvals = decisions.filter(decision => !isAboutSignIn(decision));
   return {
     refused: new Map(),
-    waits: decisions.length,
-    autoApprovals: decisions.filter(isByClock).length,
+    waits: approvals.length,
+    autoApprovals: approvals.filter(isByClock).length,
+    signIns: noSignIns(),
   };
 }
 

@@ -40,7 +40,7 @@ export interface OwnOutcome {
 }
 
 /** What a call came to that asks nobody any more. */
-export type Settled = Exclude<CallOutcome, { kind: 'needs-approval' }>;
+export type Settled = Exclude<CallOutcome, { kind: 'needs-approval' | 'needs-sign-in' }>;
 
 type Arguments = Readonly<Record<string, unknown>>;
 

@@ -22,7 +22,7 @@ export function recordWords(outcome: HttpOutcome): Pick<CallRecord, 'outcome' | 
 }
 
 /** It asks nobody. */
-type Answer = Exclude<Ended, { kind: 'needs-approval' }>;
+type Answer = Exclude<Ended, { kind: 'needs-approval' | 'needs-sign-in' }>;
 type End = (outcome: NotAnswered) => Answer;
 const refused = (code: RefusalCode): End => {
   return ({ message }) => ({ kind: 'refused', code, message });

@@ -1,7 +1,8 @@
-import type { CallRecord } from '../../../../connections/call/outcome.ts';
+import type { CallOutcome, CallRecord } from '../../../../connections/call/outcome.ts';
 import { readArguments } from '../../../model/messages.ts';
 import type { AnswerPart, ToolReply } from '../../../model/model.ts';
 import type { EffectOutcome, StepTools, TurnMemory } from '../../../step/step.ts';
+import { askToSignIn, whyNotMade } from '../ask-to-sign-in.ts';
 import { measureCall } from '../measure-call.ts';
 import { type AskingTurn, askAbout, type GatedCall } from './approve-calls.ts';
 import type { Approval, OwnOutcome } from './callable-tool.ts';
@@ -35,12 +36,22 @@ interface Told {
 }
 
 type Gated = GatedCall['outcome'];
+type WaitsForSignIn = Extract<CallOutcome, { kind: 'needs-sign-in' }>;
+/** What a call came to whose person has signed in where they have to. */
+type Made = Told | OwnOutcome | Gated;
 /** What a call came to, as the journal keeps it. */
-type Result = Told | OwnOutcome | Gated;
+type Result = Made | WaitsForSignIn;
+
+/** A call as it is to be made. */
+interface Attempt {
+  readonly call: ReadCall;
+  readonly args: ReadCall['args'];
+  readonly approval: Approval | undefined;
+}
 
 /** What a call came to in the end. */
 interface Ended {
-  readonly made: Exclude<Result, Gated>;
+  readonly made: Exclude<Made, Gated>;
   /** It was made with these. */
   readonly args: ReadCall['args'];
   readonly remark?: string | undefined;
@@ -49,7 +60,8 @@ interface Ended {
 /**
  * Makes the calls of one answer of a model, all at once, each once whatever happens to this node (see `StepTools.effect`). Those that a
  * person must approve are asked for together when the others are done; then the approved ones are made, with exactly the arguments that
- * were shown. Answers with a reply for each, in their order. Rejects with `Parked` while nobody has decided.
+ * were shown. Where the person in the conversation has to sign in first, they are asked to, for all calls together. Answers with a reply for
+ * each, in their order. Rejects with `Parked` while nobody has decided.
  */
 export async function makeCalls(
   calls: readonly ModelCall[],
@@ -59,7 +71,10 @@ export async function makeCalls(
   const read = calls.map(
     (call, index): ReadCall => ({ ...call, args: readArguments(call.input), place: `${round}.${index}` }),
   );
-  const made = await allEnded(read.map(call => makeOne(call, call.args, undefined, turn)));
+  const made = await makeAll(
+    read.map(call => ({ call, args: call.args, approval: undefined })),
+    turn,
+  );
   const gated = read.flatMap((call, index): GatedCall[] => {
     const outcome = made[index]!;
     return outcome.kind === 'needs-approval' ? [{ callId: call.place, name: call.name, outcome }] : [];
@@ -80,17 +95,40 @@ async function makeApproved(
   turn: CallsTurn,
 ): Promise<ReadonlyMap<string, Ended>> {
   const become = await askAbout(gated, turn);
-  const ended = calls.map(async (call): Promise<[string, Ended][]> => {
+  const ended = new Map<string, Ended>();
+  const approved: (Attempt & Pick<Ended, 'remark'>)[] = [];
+  for (const call of calls) {
     const decided = become.get(call.place);
-    if (!decided) return [];
-    const { args } = call;
-    if (decided.kind === 'refused')
-      return [[call.place, { made: { kind: 'told', reply: decided.reply }, args }]];
-    const made = await makeOne(call, decided.args, decided.approval, turn);
-    // Nobody is asked about what was approved: it is sent, or refused.
-    return [[call.place, { made: made as Ended['made'], args: decided.args, remark: decided.remark }]];
-  });
-  return new Map((await allEnded(ended)).flat());
+    if (decided?.kind === 'approved') approved.push({ ...decided, call });
+    if (decided?.kind === 'refused')
+      ended.set(call.place, { made: { kind: 'told', reply: decided.reply }, args: call.args });
+  }
+  const made = await makeAll(approved, turn);
+  // Nobody is asked about what was approved: it is sent, or refused.
+  for (const [index, { call, args, remark }] of approved.entries())
+    ended.set(call.place, { made: made[index] as Ended['made'], args, remark });
+  return ended;
+}
+
+/** All at once; those whose person has to sign in first are made again when they have, with the same arguments under the same approval. */
+async function makeAll(attempts: readonly Attempt[], turn: CallsTurn): Promise<Made[]> {
+  const { asked, tools } = turn;
+  const make = ({ call, args, approval }: Attempt) => makeOne(call, args, approval, turn);
+  let made = await allEnded(attempts.map(make));
+  for (;;) {
+    const waiting = made.filter(result => result.kind === 'needs-sign-in');
+    if (waiting.length === 0 || !(await askToSignIn(waiting, asked.signIns, tools))) break;
+    made = await allEnded(
+      made.map(async (result, index) => (result.kind === 'needs-sign-in' ? make(attempts[index]!) : result)),
+    );
+  }
+  return made.map(result => (result.kind === 'needs-sign-in' ? notSignedIn(result, turn) : result));
+}
+
+function notSignedIn(waits: WaitsForSignIn, turn: CallsTurn): Told {
+  measure(waits.record, turn);
+  const { code, message } = whyNotMade(waits, turn.asked.signIns);
+  return { ...told(code, message), record: waits.record };
 }
 
 /** As `Promise.all`, and also when one of them rejects none is under way any more: what it came to is not lost. */
@@ -119,7 +157,8 @@ async function makeOne(
     : await tools.effect(whatFor(name, approval), run);
   if (effect.kind === 'done') {
     const made = effect.value;
-    if (made.kind !== 'needs-approval' && made.record) measure(made.record, turn);
+    const waits = made.kind === 'needs-approval' || made.kind === 'needs-sign-in';
+    if (!waits && made.record) measure(made.record, turn);
     return made;
   }
   const tool = await toolbox.find(name);
@@ -140,7 +179,7 @@ async function send(
   const tool = await toolbox.find(name);
   if (!tool) return told('TOOL_NOT_FOUND', await toolbox.whyNot(name));
   const made = await tool.call(args, { approval, onInterrupted: record => measure(record, turn) });
-  if (made.kind === 'needs-approval' || made.kind === 'own') return made;
+  if (made.kind === 'needs-approval' || made.kind === 'needs-sign-in' || made.kind === 'own') return made;
   const { record } = made;
   return { kind: 'told', reply: replyOf(made, { name, ...record }, replies, place), record };
 }

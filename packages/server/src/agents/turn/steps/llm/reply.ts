@@ -29,7 +29,6 @@ export function replyOf(
 ): Reply {
   // A schema has its server's words in it, and what it does not take is said in those.
   if (outcome.kind === 'refused') return failure(outcome.code, governText(outcome.message));
-  if (outcome.kind === 'needs-sign-in') return failure('SIGN_IN_NEEDED', outcome.message);
   const { server, tool } = called;
   const id = createHash('sha256').update(`${mark} ${place}`).digest('hex').slice(0, 16);
   if (outcome.kind === 'failed') {

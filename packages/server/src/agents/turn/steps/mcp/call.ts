@@ -4,6 +4,7 @@ import { storable } from '../../../../connections/tool/json-value.ts';
 import { PlatformError } from '../../../../kernel/errors.ts';
 import type { McpCall } from '../../../document/mcpcalls.ts';
 import type { StepTools, TurnMemory } from '../../../step/step.ts';
+import { askToSignIn, type SignIns, whyNotMade } from '../ask-to-sign-in.ts';
 import { buildAnswers } from '../http/build-answers.ts';
 import { runsOn } from '../http/runs-on.ts';
 import { inSlices } from '../in-slices.ts';
@@ -26,6 +27,7 @@ export interface CallTurn {
   readonly data: Readonly<Record<string, unknown>>;
   /** Or why there is none. */
   readonly server: ServerDefinition | CallError;
+  readonly signIns: SignIns;
 }
 
 /** What the instructions behind a call take its outcome for (platform.md 9.2). */
@@ -76,7 +78,10 @@ export async function makeCall(prepared: PreparedCall, turn: CallTurn): Promise<
   return isAbsent ? undefined : failed;
 }
 
-/** Once, whatever happens to this node; again only where the configuration says that it may be repeated. */
+/**
+ * Once, whatever happens to this node; again only where the configuration says that it may be repeated, and, as nothing was sent, when the person
+ * has signed in.
+ */
 async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | CallError> {
   const { tools, server, memory } = turn;
   const { agentId, conversationId, userId, spokenBy } = tools.conversation;
@@ -109,7 +114,13 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       signal: tools.signal,
       onInterrupted: record => measure(call, memory, record),
     });
-  const effect = await tools.effect(`the tool "${call.toolName}" for the call "${call.name}"`, run);
+  const what = `the tool "${call.toolName}" for the call "${call.name}"`;
+  let effect = await tools.effect(what, run);
+  while (effect.kind === 'done' && effect.value.kind === 'needs-sign-in') {
+    if (!(await askToSignIn([effect.value], turn.signIns, tools)))
+      return notSignedIn(effect.value, call, turn);
+    effect = await tools.effect(what, run);
+  }
   if (effect.kind === 'done') return effect.value;
   if (call.retry) return run();
   measure(call, memory, unknownCall(server, call.toolName));
@@ -119,6 +130,15 @@ async function callOnce(call: McpCall, turn: CallTurn): Promise<CallOutcome | Ca
       'it was cut off while it was under way, so it may have been carried out or not; it is not called again',
     sent: true,
   };
+}
+
+function notSignedIn(
+  waits: Extract<CallOutcome, { kind: 'needs-sign-in' }>,
+  call: McpCall,
+  { memory, signIns }: CallTurn,
+): CallError {
+  measure(call, memory, waits.record);
+  return { ...whyNotMade(waits, signIns), sent: false };
 }
 
 function exposedBy({ prefix }: ServerDefinition, name: string): string {

@@ -1,0 +1,72 @@
+import type { TestPlatform } from '@patchbay/testing/platform';
+import { expect } from 'vitest';
+
+/** A page as a browser without script has it. */
+export interface Visited {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A browser that a test looks into: it keeps cookies, follows addresses and sends forms. */
+export interface Visitor {
+  get(url: string): Promise<Visited>;
+  /** Sends the form of a page that has this in it, with other values or more of them. */
+  send(page: Visited, has: string, values?: Readonly<Record<string, string>>): Promise<Visited>;
+  /** What it would send to this address. */
+  cookiesFor(url: string): string;
+}
+
+export function newVisitor(): Visitor {
+  const jars = new Map<string, Map<string, string>>();
+  const jarOf = (url: string) => {
+    // As browsers do, whatever the port.
+    const { hostname } = new URL(url);
+    const jar = jars.get(hostname) ?? new Map<string, string>();
+    jars.set(hostname, jar);
+    return jar;
+  };
+  const cookiesFor = (url: string) => [...jarOf(url)].map(([name, value]) => `${name}=${value}`).join('; ');
+
+  async function visit(url: string, init: RequestInit = {}): Promise<Visited> {
+    const headers = { ...init.headers, cookie: cookiesFor(url) };
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = cookie.split(';')[0]!.split('=');
+      if (/max-age=0|expires=thu, 01 jan 1970/i.test(cookie)) jarOf(url).delete(name);
+      else jarOf(url).set(name, value);
+    }
+    const text = await response.text();
+    const refresh = /^0; url=(.+)$/.exec(response.headers.get('refresh') ?? '')?.[1];
+    const next = response.headers.get('location') ?? refresh;
+    if (next !== undefined) return visit(new URL(next, url).href);
+    return { url, status: response.status, headers: response.headers, text };
+  }
+
+  return {
+    cookiesFor,
+    get: url => visit(url),
+    send(page, has, values = {}) {
+      const forms = [...page.text.matchAll(/<form method="post" action="([^"]+)">(.*?)<\/form>/gs)];
+      const form = forms.find(([whole]) => whole.includes(has));
+      if (!form) throw new Error(`no form with ${has} in ${page.text}`);
+      const fields = [...form[2]!.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+      const body = new URLSearchParams(
+        fields.map(([, name = '', value = '']): [string, string] => [name, value]),
+      );
+      for (const [name, value] of Object.entries(values)) body.set(name, value);
+      const url = new URL(form[1]!, page.url);
+      return visit(url.href, { method: 'POST', body, headers: { origin: url.origin } });
+    },
+  };
+}
+
+/** Somebody who is signed in at the pages of a platform. */
+export async function signedIn(platform: Pick<TestPlatform, 'platform'>, userId: string): Promise<Visitor> {
+  const visitor = newVisitor();
+  const { url } = await platform.platform.links.make(userId, 'sign-in');
+  const account = await visitor.send(await visitor.get(url), '<button');
+  expect([account.status, new URL(account.url).pathname]).toEqual([200, '/account']);
+  return visitor;
+}
