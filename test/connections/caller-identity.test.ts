@@ -121,6 +121,31 @@ describe('A server at the address of the platform that is called as the caller',
     expect(elsewhere.heard.filter(({ method }) => method === 'tools/call')).toEqual([]);
   });
 
+  it('is all that sees a token of ours: no other server does, whatever it has of its own (attack 15)', async () => {
+    const { registry } = platform.platform;
+    const ann = await personAt(platform, ['patchbay-admin']);
+    const open = await startProtectedServer({ tools: ['look'], refuse: () => undefined });
+    try {
+      await registry.add({
+        ...{ instance: 'default', name: 'keyed', replace: false, by: 'test' },
+        options: { url: open.url, headers: { authorization: 'Bearer its-own-key' }, gated: false },
+      });
+      const agents = [
+        await callingAgent(owner, { mcpServerUrl: open.url, apiKey: undefined }),
+        await callingAgent(owner, { mcpServerUrl: 'patchbay:servers/keyed', apiKey: undefined }),
+      ];
+      for (const agent of agents) for (const person of [ann.client, owner]) await say(person, agent);
+      expect(open.heard.filter(({ method }) => method === 'tools/call')).toHaveLength(4);
+      const seen = JSON.stringify(open.heard);
+      for (const key of [ann.key, platform.operatorKey, platform.ownerToken, platform.agentKey])
+        expect(seen).not.toContain(key);
+      expect(seen).toContain('its-own-key');
+    } finally {
+      await registry.remove({ scope: 'default', name: 'keyed' });
+      await open[Symbol.asyncDispose]();
+    }
+  });
+
   it('gets nothing from an agent of somebody who may do less than an admin, but from their own', async () => {
     const author = await personAt(platform, ['patchbay-editor']);
     const agent = await callingAgent(author.client, { mcpServerUrl: server.url });

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DISCOVERED } from './scripted-server.ts';
 
@@ -35,8 +40,13 @@ export interface ProtectedServer extends AsyncDisposable {
   readonly tokenRequests: { readonly form: URLSearchParams; readonly authorization: string | undefined }[];
   /** Values of `Authorization` of the calls that were executed. */
   readonly executed: string[];
-  /** Values of `Authorization` of all requests, by method. */
-  readonly heard: { readonly method: string; readonly authorization: string | undefined }[];
+  /** What all requests came with, by method. */
+  readonly heard: {
+    readonly method: string;
+    readonly authorization: string | undefined;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+  }[];
   /** Calls that were refused. */
   readonly refused: (string | undefined)[];
   /** Paths that were asked for at the authorization server. */
@@ -137,8 +147,10 @@ export async function startProtectedServer(options: ProtectedOptions = {}): Prom
     if (request.url === '/.well-known/oauth-protected-resource')
       return json(200, resource({ resource: `${own}/mcp`, authorization_servers: [issuer] }));
     if (request.method !== 'POST' || request.url !== '/mcp') return json(404, {});
-    const { id, method } = JSON.parse(await bodyOf(request));
-    heard.push({ method, authorization: request.headers.authorization });
+    const { headers } = request;
+    const text = await bodyOf(request);
+    const { id, method } = JSON.parse(text);
+    heard.push({ method, authorization: headers.authorization, headers, text });
     if (method === 'server/discover') return json(200, { jsonrpc: '2.0', id, result: DISCOVERED });
     if (method === 'tools/list') return json(200, { jsonrpc: '2.0', id, result: { tools } });
     const header = request.headers.authorization;
