@@ -932,6 +932,7 @@ export const HELD: readonly RequirementId[] = [
   'W-83',
   'W-84',
   'W-85',
+  'W-86',
   'W-87',
   'W-88',
   'W-89',
