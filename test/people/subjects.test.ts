@@ -23,6 +23,13 @@ describe.each(engines)('people of an OpenID provider on %s', engine => {
     );
     expect(await users.list({ limit: 10 })).toHaveLength(3);
 
+    // Gets a login here, and stays the same person.
+    await expect(users.resetPassword(person!.id)).rejects.toMatchObject({ kind: 'conflict' });
+    await expect(users.resetPassword(person!.id, 'owner')).rejects.toMatchObject({ kind: 'conflict' });
+    expect(await users.resetPassword(person!.id, 'anna')).toMatchObject({ id: person!.id, login: 'anna' });
+    await expect(users.resetPassword(person!.id, 'other')).rejects.toMatchObject({ kind: 'conflict' });
+    expect(await personOfSubject(parts, known)).toMatchObject({ id: person!.id, login: 'anna' });
+
     await users.disable(person!.id);
     expect(await personOfSubject(parts, known)).toMatchObject({ id: person!.id, disabled: true });
   });

@@ -82,6 +82,7 @@ describe('the other commands about people', () => {
   it.each([
     [['roles', 'anna', '--role', 'viewer'], 'set_user_roles', /is now patchbay-viewer/],
     [['reset', 'ANNA'], 'reset_user_password', /^http/],
+    [['reset', ANNA.userId, '--login', 'anna'], 'reset_user_password', /^http/],
     [['disable', 'anna'], 'disable_user', /shut out/],
     [['enable', ANNA.userId], 'enable_user', /may sign in again/],
   ])('users %j find the person by login or id', async (words, operation, said) => {

@@ -82,11 +82,13 @@ Examples:
   addSharedOptions(users.command('reset'))
     .description('sign somebody out everywhere and print a one-time link to choose another password with')
     .argument(...PERSON)
+    .option('--login <login>', 'what they sign in with, for who has no login yet: people of an OpenID realm')
     .addHelpText('after', '\nExample:\n  npx patchbay users reset anna')
     .action(async (who: string, _: unknown, command: Command) => {
-      const options = sharedOptions(command);
+      const options = sharedOptions(command) as SharedOptions & { readonly login?: string };
       const { client } = await connect(io, options);
-      const answer = await client.call('reset_user_password', { userId: await personId(client, who) });
+      const userId = await personId(client, who);
+      const answer = await client.call('reset_user_password', { userId, login: options.login });
       if (options.json) return writeJson(io.stdout, answer);
       writeLink(io, answer, `Took the password of ${label(answer)} away.`);
     });

@@ -8,7 +8,9 @@ const family: Family = {
 };
 
 /** What people sign in with: letters that cannot be taken for others. */
-const LOGIN = /^[a-z0-9][a-z0-9._@+-]{0,99}$/;
+const login = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._@+-]{0,99}$/, 'is lower-case letters, digits and . _ @ + -, 1 to 100 of them');
 
 const person = {
   userId: z.string(),
@@ -67,10 +69,7 @@ export const createUser = defineOperation({
   description:
     'Adds somebody who signs in with a login and a password. Without a password the answer has a link, good once and for a day, with which they choose one.',
   input: z.object({
-    login: z
-      .string()
-      .regex(LOGIN, 'is lower-case letters, digits and . _ @ + -, 1 to 100 of them')
-      .describe('What the person signs in with: lower-case letters, digits and . _ @ + -'),
+    login: login.describe('What the person signs in with: lower-case letters, digits and . _ @ + -'),
     name: z.string().min(1).max(100).optional().describe('Optional. Name to show; default: the login'),
     roles,
     password: z
@@ -112,7 +111,12 @@ export const resetUserPassword = defineOperation({
   title: 'Let a person choose another password',
   description:
     'Takes the password away, signs the person out everywhere and unlocks the account. The answer has a link, good once and for a day, with which they choose another one. Keys and connected applications keep working.',
-  input: z.object({ userId }),
+  input: z.object({
+    userId,
+    login: login
+      .optional()
+      .describe('Optional. For who has none yet, as people of an OpenID realm: what they sign in with here'),
+  }),
   output: z.object({ ...person, ...link }),
   errors: ['forbidden', 'not_found', 'conflict'],
   tier: 'admin',

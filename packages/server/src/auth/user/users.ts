@@ -9,6 +9,7 @@ import {
   insertAccount,
   listAccounts,
   setDisabled,
+  setLogin,
   setPassword,
 } from '../../store/tables/accounts.ts';
 import { revokeGrantsOf } from '../../store/tables/grants.ts';
@@ -43,9 +44,9 @@ export interface Users {
   setRoles(userId: string, roles: readonly Role[]): Promise<Account>;
   /**
    * Takes the password away, with every one-time link and every browser the person is signed in with, and unlocks the account.
-   * `conflict` for who has no login.
+   * `conflict` for who has no login and is given none, and for a login that is somebody else's, or another one than the person has.
    */
-  resetPassword(userId: string): Promise<Account>;
+  resetPassword(userId: string, login?: string): Promise<Account>;
   /**
    * Ends at once, on all nodes, whatever opens something for the person: keys, those of their agents, what they allow clients, browsers
    * and links; nothing new opens. `conflict` for the owner.
@@ -106,8 +107,7 @@ export function createUsers(deps: {
       await store.commit(async db => {
         await insertUser(db, { ...user, createdAt: clock.now() });
         if (login === undefined) return;
-        if (!(await insertAccount(db, { userId: user.id, login, password: hash })))
-          throw new PlatformError('conflict', `login: somebody signs in as "${login}" already.`);
+        if (!(await insertAccount(db, { userId: user.id, login, password: hash }))) throw loginTaken(login);
       });
       return user;
     },
@@ -122,11 +122,9 @@ export function createUsers(deps: {
         await updateUserRoles(db, userId, roles);
       }),
 
-    resetPassword: userId =>
-      change(userId, async (db, { login }) => {
-        if (login === undefined) {
-          throw new PlatformError('conflict', 'userId: this person does not sign in with a password.');
-        }
+    resetPassword: (userId, login) =>
+      change(userId, async (db, account) => {
+        await ensureLogin(db, account, login);
         await setPassword(db, userId, undefined);
         await endSignIns(db, userId);
       }),
@@ -144,6 +142,20 @@ export function createUsers(deps: {
 
     enable: userId => change(userId, db => setDisabled(db, userId, false)),
   };
+}
+
+async function ensureLogin(db: Db, account: Account, wanted: string | undefined): Promise<void> {
+  if (account.login !== undefined) {
+    if (wanted === undefined || wanted === account.login) return;
+    throw new PlatformError('conflict', `login: this person signs in as "${account.login}".`);
+  }
+  if (wanted === undefined)
+    throw new PlatformError('conflict', 'userId: this person has no login here; say which with login.');
+  if (!(await setLogin(db, account.id, wanted))) throw loginTaken(wanted);
+}
+
+function loginTaken(login: string): PlatformError {
+  return new PlatformError('conflict', `login: somebody signs in as "${login}" already.`);
 }
 
 async function endSignIns(db: Db, userId: string): Promise<void> {

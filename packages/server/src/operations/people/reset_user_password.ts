@@ -6,9 +6,9 @@ import { personInfo } from './person-info.ts';
 import { refuseKeys } from './refuse-keys.ts';
 
 export function resetUserPassword(users: Users, links: SignInLinks): OperationHandler<'reset_user_password'> {
-  return async ({ userId }, { principal }) => {
+  return async ({ userId, login }, { principal }) => {
     refuseKeys(mayLetPeopleIn(principal), 'reset_user_password', 'users reset');
-    const person = await users.resetPassword(userId);
+    const person = await users.resetPassword(userId, login);
     const { url, expiresAt } = await links.make(userId, 'password');
     return { ...personInfo(person), link: url, linkExpiresOn: expiresAt };
   };

@@ -129,6 +129,14 @@ export async function setPassword(db: Db, userId: string, password: string | und
     .execute();
 }
 
+/** For who has none. False when somebody else has it. A person without a row gets one. */
+export async function setLogin(db: Db, userId: string, login: string): Promise<boolean> {
+  if (await insertAccount(db, { userId, login })) return true;
+  if (await findAccountByLogin(db, login)) return false;
+  await db.updateTable('accounts').set({ login }).where('user_id', '=', userId).execute();
+  return true;
+}
+
 /** Tells the news that the person changed. A person without a row gets one. */
 export async function setDisabled(db: Db, userId: string, disabled: boolean): Promise<void> {
   const value = disabled ? 1 : 0;
