@@ -92,6 +92,7 @@ import { createHttpApp } from './edge/app.ts';
 import { createHostCheck } from './edge/http/host-check.ts';
 import { createOpenCredentials } from './edge/http/open-credentials.ts';
 import { Cancellations } from './edge/mcp/cancellations.ts';
+import type { Caller } from './edge/mcp/door.ts';
 import { createMcpEndpoint } from './edge/mcp/endpoint.ts';
 import { createOAuthRate } from './edge/oauth/oauth-rate.ts';
 import { createOAuthRoutes } from './edge/oauth/oauth-routes.ts';
@@ -493,12 +494,29 @@ export async function createPlatform(
     if (event.kind === 'calls-counted') rate.count(event.calls);
   });
 
-  const endpointOptions = {
+  const noteRefusalOf = (
+    door: 'operator' | 'agent',
+    reason: string,
+    principal: Principal,
+    agentId?: string,
+  ) =>
+    refusals.note({
+      ...{ door, reason },
+      subject: { userId: principal.id, via: principal.via, credential: principal.credential, agentId },
+    });
+  const endpointOptions = (door: 'operator' | 'agent') => ({
     cancellations,
-    sessions: { secret: sessionSecret, days: config.session.days, clock },
+    sessions: {
+      ...{ secret: sessionSecret, days: config.session.days, clock },
+      onRefused: ({ principal }: Caller, reason: string) =>
+        noteRefusalOf(door, `session-${reason}`, principal),
+    },
     maxBodyBytes: config.http.maxBodyBytes,
-  };
-  const operatorEndpoint = createMcpEndpoint(createOperatorDoor({ operations, version }), endpointOptions);
+  });
+  const operatorEndpoint = createMcpEndpoint(
+    createOperatorDoor({ operations, version }),
+    endpointOptions('operator'),
+  );
   const asked = createAskedCalls({
     ...{ clock, secret: sessionSecret, toResult },
     pauses: createAskedPauses({ store, pauses }),
@@ -513,9 +531,12 @@ export async function createPlatform(
       asked,
       version,
       rate,
-      onRateLimited: metrics.rateLimited,
+      onRateLimited(agentId, principal) {
+        metrics.rateLimited(agentId);
+        noteRefusalOf('agent', 'rate-limited', principal, agentId);
+      },
     }),
-    endpointOptions,
+    endpointOptions('agent'),
   );
   undo.defer(() => operatorEndpoint.close());
   undo.defer(() => agentEndpoint.close());

@@ -193,7 +193,13 @@ export function createHttpApp(deps: {
       authenticate,
       maxBodyBytes: deps.maxBodyBytes,
       rate: deps.rate,
-      onRateLimited: metrics.rateLimited,
+      onRateLimited(agentId, { id: userId, via, credential }) {
+        metrics.rateLimited(agentId);
+        deps.noteRefusal({
+          ...{ door: 'rest', reason: 'rate-limited' },
+          subject: { userId, via, credential, agentId },
+        });
+      },
       openCredentials: deps.openCredentials,
     }),
   );

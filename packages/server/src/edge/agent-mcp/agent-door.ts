@@ -6,6 +6,7 @@ import { type AgentCalls, replyOf } from '../../agents/call/agent-calls.ts';
 import { isWaiting, type TurnAnswer } from '../../agents/turn/turn-answer.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { pathText } from '../../kernel/path-text.ts';
+import type { Principal } from '../../kernel/principal.ts';
 import type { Caller, McpDoor, PreparedCall } from '../mcp/door.ts';
 import { jsonRpcErrorResponse } from '../mcp/json-rpc.ts';
 import type { AskedCalls } from './asked-calls.ts';
@@ -74,7 +75,7 @@ export function createAgentDoor(deps: {
   readonly version: string;
   /** What counts is every call, also one that is refused afterwards; lists and the handshake are free. */
   readonly rate: CallRate;
-  readonly onRateLimited: (agentId: string) => void;
+  readonly onRateLimited: (agentId: string, principal: Principal) => void;
 }): McpDoor<AgentCaller> {
   const { calls, asked, rate } = deps;
   return {
@@ -105,7 +106,7 @@ export function createAgentDoor(deps: {
     async prepareCall(caller, tool, args, era, repeated): Promise<PreparedCall> {
       const { principal, card, log } = caller;
       if (!(await rate.admits(principal.credential, card.agentId))) {
-        deps.onRateLimited(card.agentId);
+        deps.onRateLimited(card.agentId, principal);
         log.info('too many calls of one credential', {
           agentId: card.agentId,
           credential: principal.credential,

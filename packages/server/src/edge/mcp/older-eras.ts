@@ -44,6 +44,8 @@ export interface SessionOptions {
   readonly secret: Uint8Array;
   readonly days: number;
   readonly clock: Clock;
+  /** Told of an id that is not this caller's at this address, and why. */
+  readonly onRefused?: (caller: Caller, reason: string) => void;
 }
 
 /**
@@ -215,7 +217,9 @@ export function createOlderEras<C extends Caller>(
           sessions.secret,
         );
         if (!verified.ok) {
-          caller.log.info('unknown session id', { reason: verified.refusal.reason });
+          const { reason } = verified.refusal;
+          caller.log.info('unknown session id', { reason });
+          sessions.onRefused?.(caller, reason);
           return jsonRpcErrorResponse(
             idOf(body),
             { code: -32001, message: 'Session not found; initialize again.' },

@@ -31,7 +31,7 @@ export function createRest(deps: {
   readonly authenticate: Authenticate;
   /** Calls of an agent count the same here and at its door (B-73). */
   readonly rate: CallRate;
-  readonly onRateLimited: (agentId: string) => void;
+  readonly onRateLimited: (agentId: string, principal: Principal) => void;
   readonly openCredentials: OpenCredentials;
 }): Hono<ScopedEnv> {
   const { operations, authenticate } = deps;
@@ -70,9 +70,10 @@ export function createRest(deps: {
   return app;
 
   /** Every call counts, also one that is refused afterwards. What can be no agent has no count. */
-  async function countCall({ credential }: Principal, agentId: string): Promise<void> {
+  async function countCall(principal: Principal, agentId: string): Promise<void> {
+    const { credential } = principal;
     if (!isAgentId(agentId) || (await deps.rate.admits(credential, agentId))) return;
-    deps.onRateLimited(agentId);
+    deps.onRateLimited(agentId, principal);
     const seconds = Math.max(1, Math.ceil((await deps.rate.retryAfterMs(credential, agentId)) / 1000));
     throw new PlatformError(
       'rate_limited',
