@@ -81,6 +81,7 @@ export async function startPatchbay(
         previousKey: secrets.previousVaultKey,
         file: secrets.databaseUrl === undefined ? join(folder.folder, VAULT_KEY_FILE) : undefined,
       },
+      oidcClientSecret: secrets.oidcClientSecret,
       environment: secrets.environment,
       programEnvironment: options.env,
       nodeId: await nodeIdOf(folder.folder),

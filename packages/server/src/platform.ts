@@ -50,6 +50,7 @@ import { createKeys, type Keys } from './auth/key/keys.ts';
 import { createLastUsed } from './auth/key/last-used.ts';
 import { createCookies } from './auth/page/cookies.ts';
 import { createPageSessions, removeOldSignIns } from './auth/page/page-sessions.ts';
+import { createRealmSignIn } from './auth/page/realm-sign-in.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
 import { createAuthorizationServer } from './auth/server/authorization-server.ts';
 import { CLIENT_DOCUMENT, createClientDocuments } from './auth/server/client-documents.ts';
@@ -202,6 +203,8 @@ export async function createPlatform(
     readonly version: string;
     readonly database: StoreOptions;
     readonly vaultKeys: VaultKeyOptions;
+    /** Of this platform as a client of the OpenID realm. */
+    readonly oidcClientSecret: string | undefined;
     /** Variables of the environment that configuration may refer to. */
     readonly environment: ReadonlyMap<string, string>;
     /** What programs that are MCP servers inherit of, by name. */
@@ -593,6 +596,15 @@ export async function createPlatform(
     signInRate: createSignInRate(),
     noteRefusal: notePageRefusal,
     consents: authorizationServer.consents,
+    cookies,
+    baseFor: resources.baseFor,
+    realm:
+      realm && config.oidc.clientId !== undefined
+        ? createRealmSignIn({
+            ...{ realm, clock, clientId: config.oidc.clientId },
+            clientSecret: options.oidcClientSecret,
+          })
+        : undefined,
     noteDone: (operation, userId, subject = {}) =>
       audit.note({ userId, via: 'session', operation, outcome: 'done', subject }).catch(error => {
         part('pages').error('What was done could not be noted in the audit trail', {

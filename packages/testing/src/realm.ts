@@ -23,6 +23,8 @@ export interface TestRealm extends AsyncDisposable {
   token(user: RealmUser, resource: string): Promise<string>;
   /** The same with its id token. */
   tokens(user: RealmUser, resource: string): Promise<{ readonly access: string; readonly id: string }>;
+  /** A browser that is sent to an address of the realm: where the realm sends it in the end. */
+  walk(address: string): Promise<URL>;
   /** Private keys, newest first, with which what the realm would never say can be signed. */
   readonly keys: readonly Record<string, unknown>[];
   /** Another key signs from now on; the old one is gone. */
@@ -172,7 +174,7 @@ export async function startTestRealm(): Promise<TestRealm> {
       code_challenge_method: 'S256',
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     });
-    const back = await followTo(HOST_REDIRECT, `${issuer}/auth?${asked}`);
+    const back = await walkFrom(`${issuer}/auth?${asked}`);
     const answer = await fetch(`${issuer}/token`, {
       method: 'POST',
       body: new URLSearchParams({
@@ -193,6 +195,7 @@ export async function startTestRealm(): Promise<TestRealm> {
     issuer,
     client,
     signsIn,
+    walk: walkFrom,
     tokens,
     token: async (who, resource) => (await tokens(who, resource)).access,
     get keys() {
@@ -220,10 +223,11 @@ function newKey(): Record<string, unknown> {
   return { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
-/** As a browser would: with the cookies of the answers before, until the address begins with `target`. */
-async function followTo(target: string, url: string): Promise<URL> {
+/** As a browser would, with the cookies of the answers before, until it is sent to somebody else. */
+async function walkFrom(address: string): Promise<URL> {
   const cookies = new Map<string, string>();
-  let next = new URL(url);
+  const { origin } = new URL(address);
+  let next = new URL(address);
   for (let redirects = 0; redirects < 10; redirects += 1) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await fetch(next, { redirect: 'manual', headers: { cookie } });
@@ -235,7 +239,7 @@ async function followTo(target: string, url: string): Promise<URL> {
     if (location === null)
       throw new Error(`${next.pathname} answered ${answer.status}: ${await answer.text()}`);
     next = new URL(location, next);
-    if (next.href.startsWith(target)) return next;
+    if (next.origin !== origin) return next;
   }
   throw new Error('Too many redirects.');
 }

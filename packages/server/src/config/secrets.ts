@@ -8,16 +8,19 @@ export interface Secrets {
   readonly databaseUrl: string | undefined;
   readonly vaultKey: VaultKey | undefined;
   readonly previousVaultKey: VaultKey | undefined;
+  /** Of this platform as a client of the OpenID realm. */
+  readonly oidcClientSecret: string | undefined;
   /** Variables of the environment that configuration may refer to. */
   readonly environment: ReadonlyMap<string, string>;
 }
 
 export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): Secrets {
-  const { databaseUrl, vault, references } = settings;
+  const { databaseUrl, vault, references, oidc } = settings;
   return {
     databaseUrl,
     vaultKey: vault.key === undefined ? undefined : parseVaultKey(vault.key),
     previousVaultKey: vault.previousKey === undefined ? undefined : parseVaultKey(vault.previousKey),
+    oidcClientSecret: oidc.clientSecret,
     environment: new Map(
       Object.entries(env).flatMap(([name, value]) =>
         value !== undefined && mayReadVariable(name, references.environment) ? [[name, value]] : [],

@@ -213,6 +213,16 @@ export const settingsSchema = z.object({
     )
       .default('realm_access.roles')
       .meta({ description: 'Where a token of the realm lists the roles of its person.' }),
+    clientId: text('must be the id of a client of the realm', value => /^[\x21-\x7e]{1,300}$/.test(value))
+      .optional()
+      .meta({
+        description:
+          'This platform as a client of the realm. With it people also sign in by the realm on the pages here, and so for agents; it may come back to `/sign-in/realm/callback` at `publicUrl`.',
+        unset: 'people of the realm are known by their tokens only',
+      }),
+    clientSecret: text('must be the secret of that client', value => /^[\x20-\x7e]{1,1000}$/.test(value))
+      .optional()
+      .meta({ description: 'Secret of that client.', unset: 'a public client', secret: true }),
     roleNames: names(
       'must be pairs like staff=patchbay-user, separated by spaces or commas',
       pair => /^[^=]+=[^=]+$/.test(pair) && parseRole(pair.split('=')[1]!) !== undefined,

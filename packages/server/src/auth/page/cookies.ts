@@ -1,5 +1,5 @@
 /** Which cookies of ours there are. */
-export type CookieName = 'session' | 'form';
+export type CookieName = 'session' | 'form' | 'realm';
 
 /** Cookies of pages: out of reach of scripts, and sent with nothing that another site begins but a link to us. */
 export interface Cookies {

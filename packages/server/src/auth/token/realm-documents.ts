@@ -16,6 +16,8 @@ export interface RealmDocuments {
   keys(): Promise<RealmKeys>;
   /** As `keys`, for a token that none of them fits: asked of the realm again, once a minute at most. */
   newerKeys(): Promise<RealmKeys>;
+  /** Asks an address that the documents have named. */
+  fetch(url: string, init?: RequestInit): Promise<Response>;
 }
 
 const MINUTE_MS = 60_000;
@@ -26,6 +28,7 @@ const METADATA_FRESH_MS = 60 * MINUTE_MS;
 const TRY_AGAIN_MS = 5_000;
 const LIMITS = { totalMs: 10_000, maxBytes: 256 * 1024 };
 const MAX_KEYS = 100;
+const CANNOT_BE_ASKED = 'The OpenID realm of this platform cannot be asked at the moment.';
 
 const address = z.string().max(2048).refine(isSafeAddress);
 const metadataSchema = z.object({
@@ -33,8 +36,7 @@ const metadataSchema = z.object({
   jwks_uri: address,
   authorization_endpoint: address.optional(),
   token_endpoint: address.optional(),
-  end_session_endpoint: address.optional(),
-  code_challenge_methods_supported: z.array(z.string()).optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 });
 const keysSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(MAX_KEYS) });
@@ -50,22 +52,22 @@ export function createRealmDocuments(deps: {
   const { issuer, issuers, fetch, clock } = deps;
   const ownHosts = new Set(issuers.map(url => new URL(url).hostname));
 
-  async function read<T>(url: string, schema: z.ZodType<T>): Promise<T> {
-    // Only the hosts that an operator has named may be private.
+  /** Only the hosts that an operator has named may be private. */
+  async function ask(url: string, init: RequestInit = {}): Promise<Response> {
     const hostFrom = ownHosts.has(new URL(url).hostname) ? 'operator' : 'outside';
+    const answer = await fetch(url, { ...init, hostFrom, redirect: 'error', limits: LIMITS });
+    if (answer.status < 500) return answer;
+    await answer.body?.cancel();
+    throw new PlatformError('unavailable', CANNOT_BE_ASKED);
+  }
+
+  async function read<T>(url: string, schema: z.ZodType<T>): Promise<T> {
     try {
-      const headers = { accept: 'application/json' };
-      const answer = await fetch(url, { hostFrom, headers, redirect: 'error', limits: LIMITS });
+      const answer = await ask(url, { headers: { accept: 'application/json' } });
       if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
       return schema.parse(await answer.json());
     } catch (cause) {
-      throw new PlatformError(
-        'unavailable',
-        'The OpenID realm of this platform cannot be asked at the moment.',
-        {
-          cause,
-        },
-      );
+      throw new PlatformError('unavailable', CANNOT_BE_ASKED, { cause });
     }
   }
 
@@ -82,7 +84,7 @@ export function createRealmDocuments(deps: {
     return createLocalJWKSet((await read(jwks_uri, keysSchema)) as JSONWebKeySet);
   });
 
-  return { metadata: () => metadata(), keys: () => keys(), newerKeys: () => keys(MINUTE_MS) };
+  return { metadata: () => metadata(), keys: () => keys(), newerKeys: () => keys(MINUTE_MS), fetch: ask };
 }
 
 /** A token that is asked for in the clear, or keys that come so, are anybody's. */

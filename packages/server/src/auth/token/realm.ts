@@ -20,6 +20,8 @@ import { rememberVerified } from './verified-tokens.ts';
 export interface RealmIdentity {
   readonly userId: string;
   readonly roles: ReadonlySet<Role>;
+  /** They are shut out here, whatever the realm says. */
+  readonly disabled: boolean;
 }
 
 /** Whom a token of the realm was issued to. */
@@ -62,7 +64,7 @@ export interface Realm {
 const CLOCK_TOLERANCE_S = 5;
 const MAX_TOKEN_CHARS = 16_384;
 /** Signatures that nobody can make who can only check them (attack 2). */
-const REALM_ALGORITHMS = [
+export const REALM_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
@@ -124,10 +126,10 @@ export function createRealm(deps: {
   async function personIn(claims: Readonly<Record<string, unknown>>): Promise<RealmIdentity> {
     const own = rolesOf(claims, roles);
     const known = { issuer, subject: String(claims.sub), name: nameIn(claims) };
-    const { id, roles: kept } = await personOfSubject({ store, clock }, known);
+    const { id, roles: kept, disabled } = await personOfSubject({ store, clock }, known);
     const isSame = own.length === kept.length && own.every(role => kept.includes(role));
     if (!isSame) await store.commit(db => updateUserRoles(db, id, own));
-    return { userId: id, roles: new Set(own) };
+    return { userId: id, roles: new Set(own), disabled };
   }
 
   async function readToken(token: string): Promise<Outcome<RealmPerson, RealmRefusal>> {

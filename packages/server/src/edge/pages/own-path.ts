@@ -1,3 +1,6 @@
+/** Where somebody goes who was going nowhere in particular. */
+export const HOME = '/account';
+
 const MAX_PATH_CHARS = 4_000;
 /** Of a base that is nobody's address. */
 const NOWHERE = 'http://own.invalid';

@@ -1,6 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import type { Cookies } from '../../auth/page/cookies.ts';
 import type { PageSessions } from '../../auth/page/page-sessions.ts';
+import type { RealmSignIn } from '../../auth/page/realm-sign-in.ts';
 import type { SignInLinks } from '../../auth/page/sign-in-links.ts';
 import type { Consents } from '../../auth/server/consents.ts';
 import type { Accounts } from '../../auth/user/accounts.ts';
@@ -13,6 +15,7 @@ import { decideConsent, showConsent } from './consent.ts';
 import { disconnect } from './credentials.ts';
 import { showLink, useLink } from './link.ts';
 import { problemPage } from './problem-page.ts';
+import { beginRealmSignIn, endRealmSignIn } from './realm-sign-in.ts';
 import { showSignIn, signIn } from './sign-in.ts';
 import type { SignInRate } from './sign-in-rate.ts';
 import { showSignOut, signOut } from './sign-out.ts';
@@ -24,6 +27,11 @@ export interface PageDeps extends ConnectDeps {
   readonly sessions: PageSessions;
   readonly signInRate: SignInRate;
   readonly consents: Consents;
+  /** Signing in by an OpenID realm, where there is one. */
+  readonly realm: RealmSignIn | undefined;
+  readonly cookies: Cookies;
+  /** What our addresses begin with in this browser. */
+  readonly baseFor: (host: string | undefined) => string;
 }
 
 type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] };
@@ -39,6 +47,11 @@ export function createPages(deps: PageDeps): Hono<Env> {
   pages.post('/sign-in', c => signIn(deps, c.req.raw, scopeOf(c)));
   pages.get('/sign-in/link/:token', c => showLink(deps, c.req.raw, c.req.param('token')));
   pages.post('/sign-in/link/:token', c => useLink(deps, c.req.raw, c.req.param('token'), scopeOf(c)));
+  const { realm } = deps;
+  if (realm) {
+    pages.get('/sign-in/realm', c => beginRealmSignIn(deps, realm, c.req.raw));
+    pages.get('/sign-in/realm/callback', c => endRealmSignIn(deps, realm, c.req.raw, scopeOf(c)));
+  }
   pages.get('/sign-out', c => showSignOut(deps, c.req.raw));
   pages.post('/sign-out', c => signOut(deps, c.req.raw, scopeOf(c)));
   pages.get('/account', c => showAccount(deps, c.req.raw));

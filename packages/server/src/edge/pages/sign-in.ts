@@ -3,27 +3,25 @@ import { loginOf } from '../../auth/user/accounts.ts';
 import type { RequestScope } from '../http/request-scope.ts';
 import { field, hidden, problems } from './form.ts';
 import { page, redirectTo } from './layout.ts';
-import { ownPath } from './own-path.ts';
+import { HOME, ownPath } from './own-path.ts';
 import { cookieHeader, wordsOf } from './page-guard.ts';
 import type { PageDeps } from './pages.ts';
 import { problemPage } from './problem-page.ts';
 
-/** Where somebody goes who was going nowhere in particular. */
-const HOME = '/account';
-
 /** `GET /sign-in`: asks for name and password. Who is signed in already goes on. */
-export async function showSignIn({ sessions, guard }: PageDeps, request: Request): Promise<Response> {
+export async function showSignIn(deps: PageDeps, request: Request): Promise<Response> {
   const returnTo = ownPath(new URL(request.url).searchParams.get('return_to') ?? HOME, HOME);
-  if (await sessions.read(cookieHeader(request))) return redirectTo(returnTo);
-  return signInPage(guard, request, { returnTo, login: '', wrong: false });
+  if (await deps.sessions.read(cookieHeader(request))) return redirectTo(returnTo);
+  return signInPage(deps, request, { returnTo, login: '', wrong: false });
 }
 
 /** `POST /sign-in`: begins a session and goes on. Whatever is wrong, the person hears one sentence (attack 23). */
 export async function signIn(
-  { accounts, sessions, guard, signInRate, noteRefusal, noteDone }: PageDeps,
+  deps: PageDeps,
   request: Request,
   scope: RequestScope & { readonly address: string | undefined },
 ): Promise<Response> {
+  const { accounts, sessions, guard, signInRate, noteRefusal, noteDone } = deps;
   const form = await guard.submitAnonymously(request, scope);
   if (!form.ok) return form.refusal.response;
   const returnTo = ownPath(form.value.one('return_to'), HOME);
@@ -35,7 +33,7 @@ export async function signIn(
   const outcome = await accounts.signIn(login, form.value.one('password'));
   if (!outcome.ok) {
     noteRefusal(outcome.refusal, scope);
-    return signInPage(guard, request, { returnTo, login, wrong: true });
+    return signInPage(deps, request, { returnTo, login, wrong: true });
   }
   const before = await sessions.read(cookieHeader(request));
   if (before) await sessions.end(before);
@@ -46,7 +44,7 @@ export async function signIn(
 }
 
 function signInPage(
-  guard: PageDeps['guard'],
+  { guard, realm }: Pick<PageDeps, 'guard' | 'realm'>,
   request: Request,
   { returnTo, login, wrong }: { readonly returnTo: string; readonly login: string; readonly wrong: boolean },
 ): Promise<Response> {
@@ -65,6 +63,7 @@ ${field({ name: 'login', label: words.signIn.name, autocomplete: 'username', val
 ${field({ name: 'password', label: words.signIn.password, type: 'password', autocomplete: 'current-password' })}
 <div class="actions"><button>${words.signIn.submit}</button></div>
 </form>
+${realm && html`<p class="after"><a href="/sign-in/realm?return_to=${encodeURIComponent(returnTo)}">${words.signIn.by(realm.host)}</a></p>`}
 <p class="quiet after">${words.signIn.help}</p>`,
   });
 }

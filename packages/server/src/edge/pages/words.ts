@@ -14,12 +14,18 @@ const EN = {
     tooOftenText: 'Wait a minute, then try again.',
     busy: 'Too many people sign in at the moment',
     busyText: 'Wait a minute, then try again.',
+    realmRefused: 'Signing in did not work',
+    realmRefusedText:
+      'You were not let in, or the answer did not belong to this browser. Open the page you were going to again and sign in once more.',
+    realmSilent: 'The sign-in service does not answer',
+    realmSilentText: 'Wait a minute, then try again.',
   },
   signIn: {
     title: 'Sign in',
     name: 'User name',
     password: 'Password',
     submit: 'Sign in',
+    by: (host: string) => `Sign in with ${host}`,
     wrong:
       'User name and password do not fit. After five wrong passwords in a row an account has to wait, up to fifteen minutes, and takes not even the right one.',
     help: 'No password, or forgotten it? Who runs this platform can give you a link to choose one.',
@@ -155,12 +161,18 @@ const HU: Words = {
     tooOftenText: 'Várj egy percet, aztán próbáld újra.',
     busy: 'Most túl sokan jelentkeznek be',
     busyText: 'Várj egy percet, aztán próbáld újra.',
+    realmRefused: 'Nem sikerült a bejelentkezés',
+    realmRefusedText:
+      'Nem engedtek be, vagy a válasz nem ehhez a böngészőhöz tartozott. Nyisd meg újra az oldalt, ahová mentél, és jelentkezz be még egyszer.',
+    realmSilent: 'A bejelentkezési szolgáltatás nem válaszol',
+    realmSilentText: 'Várj egy percet, aztán próbáld újra.',
   },
   signIn: {
     title: 'Bejelentkezés',
     name: 'Felhasználónév',
     password: 'Jelszó',
     submit: 'Bejelentkezés',
+    by: host => `Bejelentkezés itt: ${host}`,
     wrong:
       'A felhasználónév és a jelszó nem illik össze. Öt egymás utáni rossz jelszó után a fióknak várnia kell, legfeljebb tizenöt percet, és addig a jó jelszót sem fogadjuk el.',
     help: 'Nincs jelszavad, vagy elfelejtetted? Aki a platformot üzemelteti, adhat egy hivatkozást, amellyel választhatsz egyet.',
