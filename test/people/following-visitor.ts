@@ -14,11 +14,12 @@ export interface Visitor {
   get(url: string): Promise<Visited>;
   /** Sends the form of a page that has this in it, with other values or more of them. */
   send(page: Visited, has: string, values?: Readonly<Record<string, string>>): Promise<Visited>;
-  /** What it would send to this address. */
-  cookiesFor(url: string): string;
+  /** From now on goes nowhere else: where it would have gone is the `url` of a page that is not there. */
+  staysAt(origin: string | undefined): void;
 }
 
 export function newVisitor(): Visitor {
+  let home: string | undefined;
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (url: string) => {
     // As browsers do, whatever the port.
@@ -40,12 +41,17 @@ export function newVisitor(): Visitor {
     const text = await response.text();
     const refresh = /^0; url=(.+)$/.exec(response.headers.get('refresh') ?? '')?.[1];
     const next = response.headers.get('location') ?? refresh;
-    if (next !== undefined) return visit(new URL(next, url).href);
+    const onward = next === undefined ? undefined : new URL(next, url);
+    if (onward && home !== undefined && onward.origin !== home)
+      return { url: onward.href, status: 0, headers: new Headers(), text: '' };
+    if (onward) return visit(onward.href);
     return { url, status: response.status, headers: response.headers, text };
   }
 
   return {
-    cookiesFor,
+    staysAt(origin) {
+      home = origin;
+    },
     get: url => visit(url),
     send(page, has, values = {}) {
       const forms = [...page.text.matchAll(/<form method="post" action="([^"]+)">(.*?)<\/form>/gs)];
