@@ -1036,6 +1036,7 @@ export const HELD: readonly RequirementId[] = [
   'B-83',
   'B-84',
   'B-85',
+  'B-86',
   'B-87',
   'A-05',
   'A-06',

@@ -7,14 +7,26 @@ import { clientOf, consentPage, decide, register, signedIn } from './rig.ts';
 let platform: TestPlatform;
 let person: Browser;
 beforeAll(async () => {
-  platform = await startTestPlatform();
+  platform = await startTestPlatform({
+    overrides: {
+      async fetchClientDocument(url) {
+        const host = HOSTS.find(({ describedAt }) => describedAt === url);
+        return Response.json({ client_id: url, ...host?.registers });
+      },
+    },
+  });
   person = await signedIn(platform);
 });
 afterAll(() => platform?.close());
 
 const DOORS = [
-  { door: 'operator', path: '/mcp', agents: [] },
-  { door: 'agent', path: '/demo/mcp', agents: ['demo'] },
+  { door: 'operator', path: '/mcp', agents: [], call: { name: 'list_agents', arguments: {} } },
+  {
+    door: 'agent',
+    path: '/demo/mcp',
+    agents: ['demo'],
+    call: { name: 'demo', arguments: { message: 'hello' } },
+  },
 ] as const;
 
 /** Who names no door gets a token for the agents. */
@@ -22,15 +34,15 @@ const rows = HOSTS.flatMap(host =>
   DOORS.filter(({ door }) => host.namesResource || door === 'agent').map(at => ({ ...host, ...at })),
 );
 
-const ask = (path: string, token?: string, method = 'POST') =>
+const ask = (path: string, token: string, method: string, params = {}) =>
   fetch(platform.url + path, {
-    method,
+    method: 'POST',
     headers: {
-      accept: 'application/json, text/event-stream',
-      ...(method === 'POST' && { 'content-type': 'application/json' }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
     },
-    ...(method === 'POST' && { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
 
 /** What the refusal and the documents say that it may ask for. */
@@ -41,13 +53,26 @@ async function scopeFor({ scope }: HostRequests, challenge: string): Promise<str
     const { scopes_supported: scopes } = (await answer.json()) as { scopes_supported: string[] };
     return scopes.join(' ');
   }
+  if (scope === 'offline') return ' offline_access';
   return scope === 'none' ? undefined : scope;
 }
 
+/** The id that it gets. */
+async function registered(description: HostRequests['registers']): Promise<string> {
+  const answer = await register(platform.url, description);
+  const client = (await answer.json()) as Record<string, unknown> & { client_id: string };
+  expect(answer.status, JSON.stringify(client)).toBe(201);
+  expect(client.redirect_uris).toEqual(description.redirect_uris);
+  // A public client proves itself by the code's challenge; a secret would be kept nowhere safe.
+  expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+  expect(client).not.toHaveProperty('client_secret');
+  return client.client_id;
+}
+
 describe('what each host sends when it signs its user in works', () => {
-  it.each(rows)('$host at the $door door', async row => {
-    const { path, agents, registers, namesResource } = row;
-    const refused = await ask(path);
+  it.each(rows)('$host at the $door door (B-86)', async row => {
+    const { path, agents, call, registers, namesResource } = row;
+    const refused = await fetch(platform.url + path, { method: 'POST' });
     expect(refused.status).toBe(401);
     const challenge = refused.headers.get('www-authenticate')!;
     for (const looked of row.looksUp) {
@@ -58,18 +83,11 @@ describe('what each host sends when it signs its user in works', () => {
       expect(issuer ?? resource).toBe(issuer ? platform.url : platform.url + path);
     }
 
-    const registered = await register(platform.url, registers);
-    const client = (await registered.json()) as Record<string, unknown> & { client_id: string };
-    expect(registered.status, JSON.stringify(client)).toBe(201);
-    expect(client.redirect_uris).toEqual(registers.redirect_uris);
-    // A public client proves itself by the code's challenge; a secret would be kept nowhere safe.
-    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
-    expect(client).not.toHaveProperty('client_secret');
-
+    const id = row.describedAt ?? (await registered(registers));
     const resource = namesResource ? platform.url + path : undefined;
     const scope = await scopeFor(row, challenge);
     for (const redirect of row.comesBackTo) {
-      const { authorizeUrl, redeem, refresh } = clientOf(platform.url, client.client_id, redirect);
+      const { authorizeUrl, redeem, refresh } = clientOf(platform.url, id, redirect);
       const asked = await consentPage(person, authorizeUrl({ resource, scope, ...row.adds }));
       expect(asked.text).toContain(registers.client_name);
       const { location } = await decide(person, asked, 'allow', agents);
@@ -78,7 +96,10 @@ describe('what each host sends when it signs its user in works', () => {
 
       const token = await redeem(location!.searchParams.get('code')!, { resource });
       expect(token).toMatchObject({ status: 200, body: { token_type: 'Bearer' } });
-      expect((await ask(path, token.body.access_token)).status).toBe(200);
+      const listed = await ask(path, token.body.access_token!, 'tools/list');
+      expect(listed.status).toBe(200);
+      expect(await listed.text()).toContain(`"name":"${call.name}"`);
+      expect((await ask(path, token.body.access_token!, 'tools/call', call)).status).toBe(200);
 
       const granted = token.body.scope as string | undefined;
       const renewed = await refresh(token.body.refresh_token!, {
@@ -86,7 +107,7 @@ describe('what each host sends when it signs its user in works', () => {
         scope: row.repeatsScope ? granted : undefined,
       });
       expect(renewed.status, JSON.stringify(renewed.body)).toBe(200);
-      expect((await ask(path, renewed.body.access_token)).status).toBe(200);
+      expect((await ask(path, renewed.body.access_token!, 'tools/list')).status).toBe(200);
     }
   });
 });
@@ -94,7 +115,7 @@ describe('what each host sends when it signs its user in works', () => {
 describe('the first question of a host, whatever its method, is answered with where to sign in', () => {
   const rows = DOORS.flatMap(({ path }) => ['POST', 'GET', 'HEAD'].map(method => ({ path, method })));
   it.each(rows)('$method $path', async ({ path, method }) => {
-    const { status, headers } = await ask(path, undefined, method);
+    const { status, headers } = await fetch(platform.url + path, { method });
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toContain(
       `resource_metadata="${platform.url}/.well-known/oauth-protected-resource${path}"`,

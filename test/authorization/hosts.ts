@@ -3,12 +3,14 @@ export interface HostRequests {
   readonly host: string;
   /** Looked up before it registers, below the base address; `{door}` is the path of the door that refused it. */
   readonly looksUp: readonly string[];
-  /** Its description, as it registers itself (RFC 7591). */
+  /** Its description, as it registers itself (RFC 7591), or as it stands where `describedAt` says. */
   readonly registers: Readonly<Record<string, unknown>>;
+  /** Its id is an address, at which its maker describes it. */
+  readonly describedAt?: string;
   /** Where it has the browser come back to, each in a sign-in of its own. */
   readonly comesBackTo: readonly string[];
   /** What it asks for: `challenge` and `supported` are what the refusal and the document of the server say, else as it is written here. */
-  readonly scope: 'challenge' | 'supported' | 'openid' | 'none';
+  readonly scope: 'challenge' | 'supported' | 'openid' | 'offline' | 'none';
   /** Names the door it wants a token for (RFC 8707). Who names none gets one for the agents. */
   readonly namesResource: boolean;
   /** Further parameters of the address it opens. */
@@ -28,6 +30,70 @@ const PUBLIC = {
 };
 
 export const HOSTS: readonly HostRequests[] = [
+  {
+    // anthropics/claude-ai-mcp issues 96 and 518.
+    host: 'Claude, described by its maker',
+    looksUp: RESOURCE_FIRST,
+    describedAt: 'https://claude.ai/oauth/mcp-oauth-client-metadata',
+    registers: {
+      ...PUBLIC,
+      client_name: 'Claude',
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+    },
+    comesBackTo: ['https://claude.ai/api/mcp/auth_callback'],
+    scope: 'offline',
+    namesResource: true,
+    adds: { prompt: 'consent' },
+  },
+  {
+    // anthropics/claude-code issues 42301 and 37747: no port there, and no kind of application.
+    host: 'Claude Code, described by its maker',
+    looksUp: RESOURCE_FIRST,
+    describedAt: 'https://claude.ai/oauth/claude-code-client-metadata',
+    registers: {
+      ...PUBLIC,
+      client_name: 'Claude Code',
+      redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+    },
+    comesBackTo: ['http://localhost:55611/callback'],
+    scope: 'none',
+    namesResource: true,
+  },
+  {
+    // stacklok/toolhive issue 6290: it names a grant that few have.
+    host: 'VS Code, described by its maker',
+    looksUp: RESOURCE_FIRST,
+    describedAt: 'https://vscode.dev/oauth/client-metadata.json',
+    registers: {
+      ...PUBLIC,
+      client_name: 'Visual Studio Code',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      redirect_uris: ['http://127.0.0.1/', 'http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+      application_type: 'native',
+    },
+    comesBackTo: ['http://127.0.0.1:33418/', 'http://127.0.0.1:59656/', 'https://vscode.dev/redirect'],
+    scope: 'challenge',
+    namesResource: true,
+  },
+  {
+    // django-oauth/django-oauth-toolkit issue 1857: it would rather sign, and goes without where that is not offered.
+    host: 'ChatGPT, described by its maker',
+    looksUp: RESOURCE_FIRST,
+    describedAt: 'https://chatgpt.com/oauth/client.json',
+    registers: {
+      ...PUBLIC,
+      client_name: 'ChatGPT',
+      client_uri: 'https://chatgpt.com/',
+      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      token_endpoint_auth_signing_alg: 'RS256',
+      jwks_uri: 'https://chatgpt.com/oauth/jwks.json',
+    },
+    comesBackTo: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+    scope: 'supported',
+    namesResource: true,
+  },
   {
     // PostHog/posthog PR 48397; the same from Desktop, the web and phones, as all call from the maker's cloud.
     host: 'Claude',

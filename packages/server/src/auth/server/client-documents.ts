@@ -32,17 +32,21 @@ export function createClientDocuments(
     const parsed = parseJson(await response.text(), { maxDepth: MAX_DEPTH });
     const said = parsed.ok ? parsed.value : undefined;
     const client = readClient(said);
-    const { client_id, token_endpoint_auth_method: method = 'none' } = (said ?? {}) as Record<
-      string,
-      unknown
-    >;
-    if (!client.ok || method !== 'none') {
+    if (!client.ok || !canBePublic(said as Record<string, unknown>)) {
       throw new PlatformError('invalid', 'The document describes no public client.');
     }
     const headers = PASSED_ON.flatMap(name => {
       const value = response.headers.get(name);
       return value === null ? [] : [[name, value] as [string, string]];
     });
+    const { client_id } = said as Record<string, unknown>;
     return Response.json({ ...client.value, client_id }, { headers });
   };
+}
+
+/** A client may like another method better and still be able to go without (OpenID Connect Relying Party Metadata Choices). */
+function canBePublic(said: Record<string, unknown>): boolean {
+  const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: methods } =
+    said;
+  return method === 'none' || (Array.isArray(methods) && methods.includes('none'));
 }
