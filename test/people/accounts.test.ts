@@ -1,8 +1,13 @@
 import { engines, openTestStore, type TestStore } from '@patchbay/testing/stores';
 import { describe, expect, it } from 'vitest';
+import { createKeys } from '../../packages/server/src/auth/key/keys.ts';
+import { createCookies } from '../../packages/server/src/auth/page/cookies.ts';
+import { createPageSessions } from '../../packages/server/src/auth/page/page-sessions.ts';
+import { createSignInLinks } from '../../packages/server/src/auth/page/sign-in-links.ts';
 import { createAccounts } from '../../packages/server/src/auth/user/accounts.ts';
 import { createPasswords } from '../../packages/server/src/auth/user/passwords.ts';
 import { createUsers } from '../../packages/server/src/auth/user/users.ts';
+import { findGrant, insertGrant, listGrantsOf } from '../../packages/server/src/store/tables/grants.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 const PASSWORD = 'seven brown lanterns';
@@ -86,6 +91,50 @@ describe.each(engines)('accounts on %s', engine => {
     expect(await accounts.choosePassword(id, 'short')).toMatchObject({ refusal: { reason: 'too-short' } });
     expect(await accounts.choosePassword(id, 'eight green umbrellas')).toMatchObject({ ok: true });
     expect(await tryToSignIn('anna', 'eight green umbrellas')).toEqual(['ok', 1]);
+  });
+
+  it('that are disabled have nothing left that opens anything, in one step that every node hears of (attack 14)', async () => {
+    await using store = await openTestStore(engine);
+    const { users, clock, id } = await startAccounts(store);
+    const keys = createKeys({ store, clock, operatorKeys: true });
+    await keys.createUserKey(id, { name: 'k', scopes: ['agents'] });
+    const cookies = createCookies({ secure: false });
+    const sessions = createPageSessions({ store, clock, cookies });
+    const { setCookie } = await sessions.begin(id);
+    const links = createSignInLinks({ store, clock, baseUrl: () => '' });
+    const { url } = await links.make(id, 'password');
+    for (let count = 0; count < 102; count += 1) {
+      const grant = {
+        id: `grant_${count}`,
+        userId: id,
+        clientId: 'c',
+        clientName: 'C',
+        door: 'operator' as const,
+      };
+      const rest = {
+        agentIds: [],
+        scope: '',
+        createdAt: 1,
+        expiresAt: clock.now() + 1,
+        revokedAt: undefined,
+      };
+      await store.commit(db => insertGrant(db, { ...grant, ...rest }));
+    }
+    const heard: string[] = [];
+    store.subscribe(event => heard.push(event.kind));
+
+    expect(await users.disable(id)).toMatchObject({ disabled: true });
+    expect(await keys.list(id)).toEqual([]);
+    expect(await listGrantsOf(store.db, { userId: id, now: clock.now(), limit: 10 })).toEqual([]);
+    expect(await sessions.read(setCookie.split(';')[0])).toBeUndefined();
+    expect(await links.look(url.slice(-43))).toBeUndefined();
+    expect(heard.filter(kind => kind === 'grant-changed')).toHaveLength(102);
+    expect(heard).toEqual(expect.arrayContaining(['user-changed', 'key-changed']));
+
+    expect(await users.enable(id)).toMatchObject({ disabled: false });
+    expect(await keys.list(id)).toEqual([]);
+    expect(await findGrant(store.db, 'grant_101')).toMatchObject({ revokedAt: clock.now() });
+    expect(await sessions.read(setCookie.split(';')[0])).toBeUndefined();
   });
 
   it('have one login each, whoever comes first', async () => {

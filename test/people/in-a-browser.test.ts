@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startBrowser, type TestBrowser, type TestPage } from '@patchbay/testing/browser';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,7 +55,67 @@ describe('a person without a mouse and without JavaScript', () => {
   }, 60_000);
 });
 
+/** A page of somebody else on another port of this machine, which browsers take for the same site: our cookies go along. */
+async function servePage(html: string): Promise<{ readonly url: string } & AsyncDisposable> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end(html);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+describe('a page of somebody else', () => {
+  it('sends no form of ours, though the cookies of the person go along (attack 8)', async () => {
+    await using evil = await servePage(
+      `<form method="post" action="${platform.url}/sign-out"><button>Win a prize</button></form>`,
+    );
+    const page = await browser.open();
+    await page.goto((await platform.platform.links.make(platform.platform.owner.id, 'sign-in')).url);
+    await page.waitForSelector('button:focus');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${platform.url}/account`);
+    await page.goto(evil.url);
+    const [request] = await Promise.all([page.waitForRequest('**/sign-out'), page.click('button')]);
+    expect((await request.allHeaders()).cookie).toContain('patchbay=');
+    expect((await request.response())?.status()).toBe(403);
+    await page.goto(`${platform.url}/account`);
+    expect(await page.textContent('h1')).toBe('Your account');
+  });
+
+  it('frames none of ours (attack 8)', async () => {
+    await using evil = await servePage(`<iframe src="${platform.url}/sign-in"></iframe>`);
+    const page = await browser.open();
+    await page.goto(evil.url);
+    expect(page.complaints.join('\n')).toMatch(/frame-ancestors|X-Frame-Options|ERR_BLOCKED/);
+    expect(await page.frameLocator('iframe').locator('form').count()).toBe(0);
+  });
+});
+
 describe('a page', () => {
+  it('names each field, fits a narrow screen, and shows where the keyboard is', async () => {
+    const page = await browser.open({ viewport: { width: 320, height: 600 } });
+    const { url } = await platform.platform.links.make(platform.platform.owner.id, 'password');
+    for (const address of [`${platform.url}/sign-in`, url]) {
+      await page.goto(address);
+      await page.waitForSelector('input:focus');
+      expect(
+        await page.evaluate(`({
+          unnamed: [...document.querySelectorAll('input:not([type=hidden], [hidden])')].filter(each => each.labels.length === 0).length,
+          isWider: document.documentElement.scrollWidth > window.innerWidth,
+          outline: getComputedStyle(document.activeElement).outlineStyle,
+          language: document.documentElement.lang,
+        })`),
+      ).toEqual({ unnamed: 0, isWider: false, outline: 'solid', language: 'en' });
+    }
+    expect(page.complaints).toEqual([]);
+  });
+
   it.each([
     ['light', 'hu-HU', 'Bejelentkezés'],
     ['dark', 'fr-FR', 'Sign in'],

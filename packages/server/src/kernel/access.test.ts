@@ -5,6 +5,7 @@ import {
   mayActAsCaller,
   mayChangeAgent,
   mayDecide,
+  mayLetPeopleIn,
   mayMakeKeyFor,
   mayMakeKeys,
   mayReadConfiguration,
@@ -93,7 +94,14 @@ describe('access', () => {
 
   it('to make keys is given to a person, to no key, and for an agent to its owner only', () => {
     const atTheMachine: Principal = { ...ann, via: 'cli' };
-    expect([atTheMachine, ann, admin, helloKey].map(mayMakeKeys)).toEqual([true, false, false, false]);
+    const inABrowser: Principal = { ...ann, via: 'session' };
+    const byAgent = { ...atTheMachine, byAgent: true };
+    const makers = [atTheMachine, inABrowser, byAgent, ann, admin, helloKey];
+    expect(makers.map(mayMakeKeys)).toEqual([true, true, false, false, false, false]);
+    // The same for letting people in, which takes an admin besides.
+    const asAdmin = makers.map(maker => ({ ...maker, roles: admin.roles }));
+    expect(makers.map(mayLetPeopleIn)).not.toContain(true);
+    expect(asAdmin.map(mayLetPeopleIn)).toEqual([true, true, false, false, false, false]);
     expect([atTheMachine, bob, admin, helloKey].map(principal => mayMakeKeyFor(principal, hello))).toEqual([
       true,
       false,

@@ -1,4 +1,4 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { SignInLink } from '../../auth/page/sign-in-links.ts';
 import type { RequestScope } from '../http/request-scope.ts';
 import { type Form, hidden, problems } from './form.ts';
@@ -83,7 +83,7 @@ function linkPage(
 <form method="post" action="/sign-in/link/${token}">
 ${hidden('csrf', csrf)}
 ${chooses ? newPasswordFields(words, { login: link.login, problem, first: !problem }) : ''}
-<div class="actions"><button>${chooses ? words.password.submit : words.link.submit}</button></div>
+<div class="actions"><button${chooses ? '' : raw(' autofocus')}>${chooses ? words.password.submit : words.link.submit}</button></div>
 </form>`,
   });
 }
