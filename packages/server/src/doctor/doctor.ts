@@ -6,6 +6,7 @@ import { examineDataFolder, type FolderUse } from './data-folder.ts';
 import { examineDocs } from './docs.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { examinePostgresServer } from './postgres-server.ts';
+import { examineRealm } from './realm.ts';
 import { examineSqliteFile } from './sqlite-file.ts';
 import { examineVault } from './vault.ts';
 
@@ -71,6 +72,7 @@ export async function examineInstallation(surroundings: Surroundings): Promise<I
         database.contents?.vaultKeyIds,
       ),
     ),
+    ...findingsOf('realm', await examineRealm(config.oidc)),
     ...findingsOf('docs', await examineDocs(config.docs, surroundings.env)),
   );
   return {
