@@ -5,6 +5,7 @@ import { OPERATIONS, type Operation, type OperationName } from '@patchbay/contra
 import type { RecordedExample, RecordedExamples } from '@patchbay/contract/reference';
 import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform';
 import { systemClock } from '../packages/server/src/kernel/clock.ts';
+import { insertGrant } from '../packages/server/src/store/tables/grants.ts';
 import { type Generated, writeGenerated } from './generated-file.ts';
 
 const FILE = 'packages/contract/src/examples.generated.json';
@@ -102,6 +103,7 @@ const ARGUMENTS: Readonly<
     },
   }),
   delete_document: () => ({ type: 'workflow', id: 'front-desk', version: 2 }),
+  revoke_grant: answers => ({ grantId: (answers('list_grants').grants as { id: string }[])[0]!.id }),
   revoke_key: answers => ({ keyId: answers('create_key').id }),
   set_user_roles: answers => ({
     userId: answers('create_user').userId,
@@ -178,6 +180,17 @@ function inConversation(answers: Answers) {
   return { agentId: 'demo', conversation_id: answers('open_conversation').conversation_id };
 }
 
+/** What a person allows on the page that asks, for the examples about it. */
+export async function allowClient({ platform: { store, owner } }: TestPlatform, at: number): Promise<void> {
+  await store.commit(db =>
+    insertGrant(db, {
+      ...{ id: 'grant_bcdefghijklmnopqrstuvwxyza', userId: owner.id, clientId: 'patchbay-mcp' },
+      ...{ clientName: 'Patchbay MCP', door: 'agents', agentIds: ['demo'], scope: 'agents' },
+      ...{ createdAt: at, expiresAt: at + 90 * 24 * 3_600_000, revokedAt: undefined },
+    }),
+  );
+}
+
 /** Calls every operation once, in the order of the reference, on a fresh platform, and notes what it answers. */
 export async function recordExamples(): Promise<RecordedExamples> {
   let now = FIRST_CALL;
@@ -190,6 +203,7 @@ export async function recordExamples(): Promise<RecordedExamples> {
     // Made for tests; a fresh installation has none.
     for (const { id } of await keys.list(owner.id)) await keys.revoke(owner.id, id);
 
+    await allowClient(test, now);
     const client = createClient({ baseUrl: test.url, token: test.ownerToken, fetch });
     const answers = new Map<string, Record<string, unknown>>();
     const recorded: Record<string, RecordedExample> = {};

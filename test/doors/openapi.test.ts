@@ -10,6 +10,7 @@ import { systemClock } from '../../packages/server/src/kernel/clock.ts';
 import { deleteDeploymentsOf } from '../../packages/server/src/store/tables/deployments.ts';
 import {
   ABOUT_WAITING,
+  allowClient,
   MADE_UP_KEY,
   SELF_CALLING,
   untilSettled,
@@ -243,6 +244,7 @@ describe('the examples', () => {
     const translated = (args: Arguments): Arguments =>
       JSON.parse(JSON.stringify(args), (_, value) => called.get(value) ?? atHome(value));
 
+    await allowClient(platform, Date.now());
     // One path may have the first and the last of a family.
     const order: readonly string[] = OPERATIONS.map(({ name }) => name);
     const placeOf = ({ operationId }: Route) => order.indexOf(operationId) + 1 || order.length + 1;
@@ -498,6 +500,7 @@ async function provocations(): Promise<readonly (readonly [Route, Answer])[]> {
   for (let made = 0; made <= 3; made++) await provoke('create_agent_key', { agentId: 'demo' });
   await provoke('create_agent_key', { agentId: 'nobody' });
   await provoke('revoke_key', { keyId: 'key_none' });
+  await provoke('revoke_grant', { grantId: 'grant_none' });
   await provokePeople(provoke);
   await provoke('list_agent_keys', { agentId: 'nobody' });
   await provoke('revoke_agent_key', { agentId: 'nobody', keyId: 'key_none' });

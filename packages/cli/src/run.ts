@@ -9,6 +9,7 @@ import { addConnect } from './commands/connect.ts';
 import { addCredentials } from './commands/credentials.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExport } from './commands/export.ts';
+import { addGrants } from './commands/grants.ts';
 import { addImport } from './commands/import.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLogs } from './commands/logs.ts';
@@ -82,6 +83,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong command line, 3 not allowed, 4 platform not 
   addExport(program, io);
   addImport(program, io);
   addKeys(program, io);
+  addGrants(program, io);
   addUsers(program, io);
   addSignIn(program, io);
   addServers(program, io);

@@ -47,6 +47,7 @@ import {
 } from './operations/documents.ts';
 import { exportAgent, importAgent } from './operations/exports.ts';
 import { deleteFile, listFiles, presignUpload, readFile } from './operations/files.ts';
+import { listGrants, revokeGrant } from './operations/grants.ts';
 import {
   createAgentKey,
   createKey,
@@ -176,6 +177,8 @@ export const OPERATIONS = [
   revokeKey,
   listAgentKeys,
   revokeAgentKey,
+  listGrants,
+  revokeGrant,
   listUsers,
   createUser,
   setUserRoles,

@@ -54,6 +54,7 @@ import { createRealmSignIn } from './auth/page/realm-sign-in.ts';
 import { createSignInLinks, type SignInLinks } from './auth/page/sign-in-links.ts';
 import { createAuthorizationServer } from './auth/server/authorization-server.ts';
 import { CLIENT_DOCUMENT, createClientDocuments } from './auth/server/client-documents.ts';
+import { createGrants } from './auth/server/grants.ts';
 import { removeEndedRecords } from './auth/server/records.ts';
 import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
@@ -424,8 +425,10 @@ export async function createPlatform(
   });
   const catalogue = createCatalogue({ store });
   const agentFiles = createAgentFiles({ store, stepTypes, clock, references });
+  const grants = createGrants({ store, clock });
   const operations = createOperations(
     createHandlers({
+      grants,
       turns,
       pauses,
       approvals: { mutationsOverMcp: config.mcp.hitlMutations },
@@ -605,6 +608,7 @@ export async function createPlatform(
             clientSecret: options.oidcClientSecret,
           })
         : undefined,
+    grants,
     noteDone: (operation, userId, subject = {}) =>
       audit.note({ userId, via: 'session', operation, outcome: 'done', subject }).catch(error => {
         part('pages').error('What was done could not be noted in the audit trail', {

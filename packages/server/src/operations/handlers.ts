@@ -23,6 +23,7 @@ import type { Triggers } from '../agents/trigger/triggers.ts';
 import type { Turns } from '../agents/turn/turns.ts';
 import type { Keys } from '../auth/key/keys.ts';
 import type { SignInLinks } from '../auth/page/sign-in-links.ts';
+import type { Grants } from '../auth/server/grants.ts';
 import type { Users } from '../auth/user/users.ts';
 import type { PersonalCredentials } from '../connections/credential/personal-credentials.ts';
 import type { DiscoverTools } from '../connections/server/discover-tools.ts';
@@ -88,6 +89,8 @@ import { deleteFile } from './files/delete_file.ts';
 import { listFiles } from './files/list_files.ts';
 import { presignUpload } from './files/presign_upload.ts';
 import { readFile } from './files/read_file.ts';
+import { listGrants } from './grants/list_grants.ts';
+import { revokeGrant } from './grants/revoke_grant.ts';
 import { createAgentKey } from './keys/create_agent_key.ts';
 import { createKey } from './keys/create_key.ts';
 import { listAgentKeys } from './keys/list_agent_keys.ts';
@@ -169,6 +172,7 @@ export function createHandlers(parts: {
   readonly admitManaged: AdmitManaged;
   readonly docs: DocsPages;
   readonly keys: Keys;
+  readonly grants: Grants;
   readonly users: Users;
   readonly links: SignInLinks;
   readonly ownAgents: OwnAgents;
@@ -200,6 +204,7 @@ export function createHandlers(parts: {
     agentFiles,
     docs,
     keys,
+    grants,
     users,
     links,
     ownAgents,
@@ -273,6 +278,8 @@ export function createHandlers(parts: {
     revoke_key: revokeKey(keys),
     list_agent_keys: listAgentKeys(keys),
     revoke_agent_key: revokeAgentKey(keys),
+    list_grants: listGrants(grants),
+    revoke_grant: revokeGrant(grants),
     list_users: listUsers(users),
     create_user: createUser(users, links),
     set_user_roles: setUserRoles(users),

@@ -24,6 +24,7 @@ const SUBJECT_ARGUMENTS = new Set([
   'conversationId',
   'endConversations',
   'environment',
+  'grantId',
   'instance',
   'intent',
   'keyId',

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { RequestScope } from '../http/request-scope.ts';
+import { applications } from './applications.ts';
 import { credentialsPart } from './credentials.ts';
 import { field, hidden, problems } from './form.ts';
 import { page, redirectTo } from './layout.ts';
@@ -14,13 +15,14 @@ import type { PageDeps } from './pages.ts';
 
 /** `GET /account`: who I am here. */
 export async function showAccount(deps: PageDeps, request: Request): Promise<Response> {
-  const { guard, accounts } = deps;
+  const { guard, accounts, grants } = deps;
   const visitor = await guard.visit(request);
   if (!visitor.ok) return visitor.refusal.response;
   const session = visitor.value;
   const words = wordsOf(request);
   const { account: text } = words;
   const { login, hasPassword } = await accounts.describe(session.userId);
+  const connected = await grants.list(session.userId);
   const { searchParams } = new URL(request.url);
   const saved = searchParams.get('saved') === 'password';
   const isRemoved = searchParams.get('removed') === 'credential';
@@ -40,6 +42,7 @@ ${
 <p><a href="/account/password">${hasPassword ? text.changePassword : text.choosePassword}</a></p>`
 }
 ${credentialsPart(deps, session, words, isRemoved)}
+${applications(words, session, connected)}
 <form method="post" action="/sign-out">${hidden('csrf', session.csrf)}
 <div class="actions"><button class="second">${text.signOut}</button></div></form>`,
   });

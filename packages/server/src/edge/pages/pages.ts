@@ -5,10 +5,12 @@ import type { PageSessions } from '../../auth/page/page-sessions.ts';
 import type { RealmSignIn } from '../../auth/page/realm-sign-in.ts';
 import type { SignInLinks } from '../../auth/page/sign-in-links.ts';
 import type { Consents } from '../../auth/server/consents.ts';
+import type { Grants } from '../../auth/server/grants.ts';
 import type { Accounts } from '../../auth/user/accounts.ts';
 import { toPlatformError } from '../../kernel/errors.ts';
 import type { ScopedEnv } from '../http/request-scope.ts';
 import { changePassword, showAccount, showPassword } from './account.ts';
+import { disconnectApplication } from './applications.ts';
 import { type ConnectDeps, comeBack, connect, describeClient, showConnect } from './connect.ts';
 import { COME_BACK, OWN_DOCUMENT } from './connect-paths.ts';
 import { decideConsent, showConsent } from './consent.ts';
@@ -32,6 +34,7 @@ export interface PageDeps extends ConnectDeps {
   readonly cookies: Cookies;
   /** What our addresses begin with in this browser. */
   readonly baseFor: (host: string | undefined) => string;
+  readonly grants: Grants;
 }
 
 type Env = { Bindings: HttpBindings; Variables: ScopedEnv['Variables'] };
@@ -55,6 +58,7 @@ export function createPages(deps: PageDeps): Hono<Env> {
   pages.get('/sign-out', c => showSignOut(deps, c.req.raw));
   pages.post('/sign-out', c => signOut(deps, c.req.raw, scopeOf(c)));
   pages.get('/account', c => showAccount(deps, c.req.raw));
+  pages.post('/account/applications', c => disconnectApplication(deps, c.req.raw, scopeOf(c)));
   pages.get('/account/password', c => showPassword(deps, c.req.raw));
   pages.post('/account/password', c => changePassword(deps, c.req.raw, scopeOf(c)));
   pages.get('/mcp-login', c => showConsent(deps, c.req.raw, scopeOf(c)));
