@@ -1183,6 +1183,10 @@ export const HELD: readonly RequirementId[] = [
 /** Built and proved in part; the text says what is missing. An id in neither list is open. */
 export const PARTIAL: readonly (readonly [id: RequirementId, missing: string])[] = [
   ['W-76', 'a platform that is started again is not shown yet'],
+  [
+    'B-38',
+    'the address is taken where it has our own origin; another web application is refused at the start',
+  ],
   ['B-65', 'A2A comes later'],
   ['B-72', 'nothing is sent outside of a call; webhooks come later'],
   ['A-09', 'no programs; a server that speaks only the older HTTP+SSE is spoken to as at every address'],

@@ -176,6 +176,10 @@ describe('an installation with an address of its own, behind a proxy that has a 
       if (headers.has('origin')) headers.set('origin', 'https://bay.example');
       return fetch(platform.url + url.slice(base.length), { ...init, headers });
     };
+    const nobody = createBrowser(base, throughProxy);
+    const signIn = await nobody.follow(await nobody.get(clientOf(base, 'patchbay-mcp').authorizeUrl()));
+    expect(signIn.url.startsWith(`${base}/sign-in?return_to=`)).toBe(true);
+    expect(signIn.text).toContain('action="/x/sign-in"');
     const browser = createBrowser(base, throughProxy);
     const { url } = await platform.platform.links.make(platform.platform.owner.id, 'sign-in');
     await browser.post(url, hiddenFields(await browser.get(url)));

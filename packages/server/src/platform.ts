@@ -608,6 +608,7 @@ export async function createPlatform(
             clientSecret: options.oidcClientSecret,
           })
         : undefined,
+    prefix: () => new URL(address.base()).pathname.replace(/\/$/, ''),
     grants,
     noteDone: (operation, userId, subject = {}) =>
       audit.note({ userId, via: 'session', operation, outcome: 'done', subject }).catch(error => {

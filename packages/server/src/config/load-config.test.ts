@@ -216,6 +216,22 @@ describe('sources', () => {
     }
   });
 
+  it("take the seed's MCP_WEB_LOGIN_URL at the public address, and refuse another origin (B-27, B-38)", () => {
+    const at = (login: string, publicUrl?: string) =>
+      load({
+        MCP_WEB_LOGIN_URL: login,
+        ...(publicUrl !== undefined && { PATCHBAY_PUBLIC_URL: publicUrl }),
+      }).config.signIn.webLoginUrl;
+    expect(at('https://bay.example/web/', 'https://bay.example')).toBe('https://bay.example/web');
+    for (const [login, publicUrl] of [
+      ['http://localhost:3000', 'http://localhost:8094'],
+      ['https://evil.example', 'https://bay.example'],
+      ['http://bay.example', 'https://bay.example'],
+      ['https://bay.example', undefined],
+    ] as const)
+      expect(() => at(login, publicUrl)).toThrow(/^MCP_WEB_LOGIN_URL is http.* not at the public address/);
+  });
+
   it("take the seed's MCP_PUBLIC_URL for the public address, ours winning", () => {
     expect(load({ MCP_PUBLIC_URL: 'http://localhost:8094' }).config.publicUrl).toBe('http://localhost:8094');
     const both = { PATCHBAY_PUBLIC_URL: 'https://ours.example', MCP_PUBLIC_URL: 'https://theirs.example' };

@@ -27,7 +27,13 @@ export interface ConnectDeps {
   readonly base: () => string;
   /** Told of what somebody did for themselves. Never rejects. */
   readonly noteDone: (
-    what: 'sign_in' | 'sign_out' | 'choose_password' | 'connect_server' | 'disconnect_server' | 'disconnect_application',
+    what:
+      | 'sign_in'
+      | 'sign_out'
+      | 'choose_password'
+      | 'connect_server'
+      | 'disconnect_server'
+      | 'disconnect_application',
     userId: string,
     subject?: Readonly<Record<string, string>>,
   ) => Promise<void>;

@@ -21,6 +21,7 @@ import { beginRealmSignIn, endRealmSignIn } from './realm-sign-in.ts';
 import { showSignIn, signIn } from './sign-in.ts';
 import type { SignInRate } from './sign-in-rate.ts';
 import { showSignOut, signOut } from './sign-out.ts';
+import { underPrefix } from './under-prefix.ts';
 
 /** What the pages of people work with. */
 export interface PageDeps extends ConnectDeps {
@@ -34,6 +35,8 @@ export interface PageDeps extends ConnectDeps {
   readonly cookies: Cookies;
   /** What our addresses begin with in this browser. */
   readonly baseFor: (host: string | undefined) => string;
+  /** What a proxy puts in front of our paths, and takes off again. */
+  readonly prefix: () => string;
   readonly grants: Grants;
 }
 
@@ -46,6 +49,8 @@ export function createPages(deps: PageDeps): Hono<Env> {
     ...c.get('scope'),
     address: c.env.incoming?.socket.remoteAddress,
   });
+  for (const path of ['/sign-in/*', '/sign-out', '/account/*', '/mcp-login'])
+    pages.use(path, underPrefix(deps.prefix));
   pages.get('/sign-in', c => showSignIn(deps, c.req.raw));
   pages.post('/sign-in', c => signIn(deps, c.req.raw, scopeOf(c)));
   pages.get('/sign-in/link/:token', c => showLink(deps, c.req.raw, c.req.param('token')));
