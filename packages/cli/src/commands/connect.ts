@@ -76,7 +76,7 @@ function signsIn(access: Access): boolean {
 }
 
 function howToSignIn({ signIn }: Host): string {
-  return `${signIn} The page of Patchbay that opens asks who you are and what it may use.`;
+  return `${signIn} The page of Patchbay that opens asks who you are and what it may use; without a password, sign in there before with \`npx patchbay sign-in\`.`;
 }
 
 /** What the bridge cannot find by itself when the host starts it: another data folder, or another machine. */
