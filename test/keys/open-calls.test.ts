@@ -5,7 +5,7 @@ import { startTestPlatform } from '@patchbay/testing/platform';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revokeGrant } from '../../packages/server/src/store/tables/grants.ts';
 import { createTokenKit } from '../authorization/tokens.ts';
-import { callTool, post, rpc, startTool } from '../doors/wire.ts';
+import { callTool, post, rpc, startTool, toolError } from '../doors/wire.ts';
 import { allEvents } from '../rest/event-stream.ts';
 import { answeringAgent, rest } from '../rest/rest-client.ts';
 
@@ -275,6 +275,21 @@ describe.each(places)('a call that is open when its access is taken away, on $ki
           }),
         }),
       );
+  });
+
+  it('or not: a role that was removed is gone for the next call of a key, in lists and in calls (attack 14)', async () => {
+    const listed = async () =>
+      (await rpc(asked.operatorUrl, 'tools/list', {}, { key: ann.key })).body.result.tools.map(
+        ({ name }: { name: string }) => name,
+      ) as string[];
+    const refusedTool = async () =>
+      toolError(await callTool(asked.operatorUrl, 'get_agent', { agentId }, { key: ann.key }))?.errorCode;
+    expect([(await listed()).includes('get_agent'), await refusedTool()]).toEqual([true, undefined]);
+    await changing.platform.users.setRoles(ann.userId, ['patchbay-viewer']);
+    await expect.poll(listed, { interval: 2 }).not.toContain('get_agent');
+    expect(await refusedTool()).toBe('FORBIDDEN');
+    await changing.platform.users.setRoles(ann.userId, ['patchbay-editor']);
+    await expect.poll(listed, { interval: 2 }).toContain('get_agent');
   });
 
   it('has a session that nobody takes any more', async () => {
