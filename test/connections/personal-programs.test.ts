@@ -65,6 +65,22 @@ describe('A program that each person has for themselves', () => {
     expect(repeated.text).not.toContain(hers);
   });
 
+  it('has no line in the log with the credential, however little it looks like one (attack 46)', async () => {
+    await rig.add('plain', {
+      command: process.execPath,
+      args: [PROGRAM],
+      env: { MARK: mark },
+      credentialName: 'plain',
+      credentialEnv: 'NOTES',
+    });
+    const ann = await personAt(platform);
+    await ann.give('plain', 'swordfish');
+    expect(await ann.call('plain', 'shout')).toMatchObject({ text: 'done' });
+    const said = () => platform.logLines().filter(line => JSON.stringify(line).includes('somebody gave me'));
+    await expect.poll(said).toHaveLength(1);
+    expect(JSON.stringify(platform.logLines())).not.toContain('swordfish');
+  });
+
   it('is started anew with a credential that changed, and ends after five minutes without a call, which nobody notices (W-77) (W-87) (W-88)', async () => {
     const ann = await personAt(platform);
     await ann.give('notes', newToken());

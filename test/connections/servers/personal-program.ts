@@ -1,14 +1,18 @@
 /**
- * An MCP server as a program of one person: `whoami` answers its process and the digest of its `TOKEN`, `repeat` the token itself, and
+ * An MCP server as a program of one person: `whoami` answers its process and the digest of its `TOKEN` or `NOTES`, `repeat` the token itself, `shout` writes it to standard error, and
  * `arguments` how it was started.
  */
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
-const { TOKEN = '' } = process.env;
+const TOKEN = process.env.TOKEN ?? process.env.NOTES ?? '';
 const TOOLS: Record<string, () => string> = {
   whoami: () =>
     JSON.stringify({ pid: process.pid, digest: createHash('sha256').update(TOKEN).digest('hex') }),
+  shout: () => {
+    process.stderr.write(`somebody gave me ${TOKEN}\n`);
+    return 'done';
+  },
   repeat: () => `it is ${TOKEN}`,
   arguments: () => JSON.stringify(process.argv),
 };

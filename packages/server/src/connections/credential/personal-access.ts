@@ -63,7 +63,7 @@ export function createPersonalAccess(deps: {
     const owner: Owner = { server, who: whoFor(definition, callFor), credential };
     if (endpoint.kind === 'stdio') {
       const env = { ...endpoint.env, [auth.env!]: found.token };
-      return { found, owner, endpoint: { ...endpoint, env }, header: undefined };
+      return { found, owner, endpoint: { ...endpoint, env, secret: [auth.env!] }, header: undefined };
     }
     const header = createPersonalHeader({
       ...{ auth, server, principalId, first: found },

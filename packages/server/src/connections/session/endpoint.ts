@@ -19,5 +19,7 @@ export interface StdioEndpoint {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Names in `env` whose values are secret, whatever they look like. */
+  readonly secret?: readonly string[] | undefined;
   readonly cwd: string | undefined;
 }

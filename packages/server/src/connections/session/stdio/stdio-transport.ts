@@ -20,6 +20,8 @@ export interface StdioOptions {
   readonly args: readonly string[];
   /** The program's own variables, which win over the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
+  /** Names of those whose values are secret, whatever they look like. */
+  readonly secret?: readonly string[] | undefined;
   readonly cwd: string | undefined;
   /** The platform's environment, of which nine variables are handed on. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
@@ -87,7 +89,7 @@ class ProgramTransport implements StdioTransport {
     this.noteExit = resolve;
     this.log = createProgramLog({
       clock: options.clock,
-      clean: createScrubber(possibleSecrets(options.env)),
+      clean: createScrubber(possibleSecrets(options)),
       onLine: line => {
         options.logger.info('An MCP server says', { command: options.command, line });
         options.onStderr?.(line);
@@ -236,10 +238,12 @@ function lineOf(message: JSONRPCMessage): string {
 /** A value of this length is a secret unless it is a path; a shorter one is, if its name says so. `debug` and `8080` are neither. */
 const SECRET_LENGTH = 16;
 
-function possibleSecrets(env: Readonly<Record<string, string>>): readonly string[] {
+function possibleSecrets({ env, secret = [] }: StdioOptions): readonly string[] {
   const isLong = (value: string) =>
     value.length >= SECRET_LENGTH && !/^(?:[~.]{0,2}\/|[A-Za-z]:\\)/.test(value);
-  return Object.entries(env).flatMap(([name, value]) => (isSecretName(name) || isLong(value) ? value : []));
+  return Object.entries(env).flatMap(([name, value]) =>
+    secret.includes(name) || isSecretName(name) || isLong(value) ? value : [],
+  );
 }
 
 const MAX_LAST_LINES = 6;
