@@ -100,6 +100,20 @@ describe('signing in on our pages by an OpenID realm', () => {
     expect(opened.status).toBe(200);
   });
 
+  it('leaves the operator door to the realm: no token of ours is issued for it, nor is it said', async () => {
+    await signIn();
+    const client = await newClient(platform);
+    const asked = await browser.follow(
+      await browser.get(client.authorizeUrl({ resource: platform.operatorUrl, scope: 'openid' })),
+    );
+    expect(asked.location?.searchParams.get('error')).toBe('invalid_target');
+    const metadata = async (path: string) =>
+      (await fetch(`${platform.url}/.well-known/oauth-authorization-server${path}`)).status;
+    expect([await metadata('/mcp'), await metadata('/demo/mcp'), await metadata('')]).toEqual([
+      404, 200, 200,
+    ]);
+  });
+
   it('takes no answer that another browser was meant to get (attack 9)', async () => {
     const attacker = createBrowser(platform.url);
     const planted = await callback(attacker);

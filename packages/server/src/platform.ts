@@ -60,7 +60,7 @@ import { createStillAllowed } from './auth/still-allowed.ts';
 import { createAccessTokens } from './auth/token/access-token.ts';
 import { createRealm, type Realm } from './auth/token/realm.ts';
 import { createRealmDocuments } from './auth/token/realm-documents.ts';
-import { createResources, type Resources } from './auth/token/resource.ts';
+import { createResources, type Resources, withoutOperatorDoor } from './auth/token/resource.ts';
 import { loadSigningKeys } from './auth/token/signing-keys.ts';
 import { createAccounts } from './auth/user/accounts.ts';
 import { createPasswords } from './auth/user/passwords.ts';
@@ -578,10 +578,12 @@ export async function createPlatform(
       error,
     });
   });
+  // A token that the operator door would not take is not issued.
+  const issuable = realm ? withoutOperatorDoor(resources) : resources;
   const tokens = createAccessTokens({ keys: signingKeys, resources, issuer, clock });
   const oauthRate = createOAuthRate();
   const authorizationServer = createAuthorizationServer({
-    ...{ store, clock, audit, resources, issuer, tokens },
+    ...{ store, clock, audit, resources: issuable, issuer, tokens },
     keys: signingKeys,
     logger: part('oauth'),
     refused: refusals.note,
@@ -641,7 +643,7 @@ export async function createPlatform(
       operatorScopes: config.resourceMetadata.scopes,
     }),
     serverMetadata: createServerMetadata({
-      ...{ server: authorizationServer, resources },
+      ...{ server: authorizationServer, resources: issuable },
       operatorPath: config.operatorDoor.path,
     }),
     oauth: createOAuthRoutes({

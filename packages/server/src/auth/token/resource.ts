@@ -83,6 +83,17 @@ export function createResources(options: {
   };
 }
 
+/** The same for who issues no tokens for the operator door: its address names nothing. */
+export function withoutOperatorDoor(resources: Resources): Resources {
+  return {
+    ...resources,
+    nameOf(address) {
+      const name = resources.nameOf(address);
+      return name?.door === 'operator' ? undefined : name;
+    },
+  };
+}
+
 function pathOf(name: ResourceName, operatorPath: string): string {
   switch (name.door) {
     case 'operator':
