@@ -201,3 +201,19 @@ describe('an installation with an address of its own, behind a proxy that has a 
     expect(claimsOf(redeemed.body.access_token)).toMatchObject({ iss: base, aud: `${base}/mcp` });
   });
 });
+
+describe('an installation whose operator door trusts a realm', () => {
+  it('gives no tokens for that door, and those of the agent door as ever (E-41)', async () => {
+    const platform = await startTestPlatform({ env: { PATCHBAY_OIDC_ISSUER: 'http://127.0.0.1:9' } });
+    try {
+      const browser = createBrowser(platform.url);
+      const client = clientOf(platform.url, 'patchbay-mcp');
+      const refused = await browser.get(client.authorizeUrl({ resource: platform.operatorUrl }));
+      expect(refused.location?.searchParams.get('error')).toBe('invalid_target');
+      const sent = await browser.get(client.authorizeUrl({ resource: platform.agentUrl('demo') }));
+      expect(sent.location?.pathname).toBe('/mcp-login');
+    } finally {
+      await platform.close();
+    }
+  });
+});
