@@ -89,9 +89,12 @@ function listFiles(folder: string, names: RegExp): string[] {
     .map(name => `${folder}/${name}`);
 }
 
-/** The README shows this screen, with the usual address and without the key. */
+/** The README shows this screen, with the usual address and without the key and what signs in. */
 function readmeComplaint(screen: string, url: string): string | undefined {
-  const shown = screen.replaceAll(url, USUAL_URL).replaceAll(/oag_[0-9a-f]{64}/g, 'oag_...');
+  const shown = screen
+    .replaceAll(url, USUAL_URL)
+    .replaceAll(/oag_[0-9a-f]{64}/g, 'oag_...')
+    .replace(/(\/sign-in\/link\/)[\w-]{43}/, '$1...');
   const wanted = `\n\`\`\`\n${shown.trimEnd()}\n\`\`\`\n`;
   return readFileSync(path.join(ROOT, 'README.md'), 'utf8').includes(wanted)
     ? undefined
