@@ -1,7 +1,7 @@
 import type { TestBrowser } from '@patchbay/testing/browser';
 
 /** Somebody with an account, who does what pages ask. */
-export interface Person {
+interface Person {
   readonly login: string;
   readonly password: string;
 }
