@@ -200,7 +200,10 @@ describe.each(platforms)('the audit trail at the doors of $kind', ({ start, lack
       const refused = (await events()).filter(({ userId }) => userId === viewer.userId);
       const most = lacks('the token of the local owner') ? 20 : 10;
       expect(refused).toHaveLength(most);
-      expect(refused[0]).toMatchObject({ operation: 'list_agents', outcome: 'refused', via: 'user-key' });
+      expect(refused[0]).toMatchObject({
+        ...{ operation: 'list_agents', outcome: 'refused', via: 'user-key' },
+        subject: { reason: 'missing-role' },
+      });
     });
 
     it('is for admins', async () => {

@@ -66,11 +66,19 @@ export function createOperations(
         return output;
       } catch (thrown) {
         const error = toPlatformError(thrown, definition.name);
-        if (error.kind === 'forbidden') await notes.refused(definition, args, call.principal);
+        if (error.kind === 'forbidden') {
+          await notes.refused(definition, args, call.principal, reasonOf(error, definition, call.principal));
+        }
         throw error;
       }
     },
   };
+}
+
+/** Why somebody may not, for the audit trail. */
+function reasonOf({ details }: PlatformError, { tier }: Operation, { roles }: Principal): string {
+  if (details?.error === 'insufficient_scope') return 'insufficient-scope';
+  return opensTier(tier, roles) ? 'not-allowed' : 'missing-role';
 }
 
 /** The arguments of somebody who may make this call. */

@@ -94,23 +94,24 @@ describe('changes', () => {
 describe('refusals', () => {
   it('are noted up to ten a minute for a caller; the rest is counted', async () => {
     const { clock, events, notes } = rig();
-    for (let call = 0; call < 25; call += 1) await notes.refused(operation('list_agents'), {}, person('ann'));
+    for (let call = 0; call < 25; call += 1)
+      await notes.refused(operation('list_agents'), {}, person('ann'), 'missing-role');
     expect(events).toHaveLength(10);
-    await notes.refused(operation('get_agent'), { agentId: 'a' }, person('bob'));
+    await notes.refused(operation('get_agent'), { agentId: 'a' }, person('bob'), 'not-allowed');
     expect(events.at(-1)).toMatchObject({
       outcome: 'refused',
       userId: 'bob',
-      subject: { agentId: 'a', unwritten: 15 },
+      subject: { agentId: 'a', reason: 'not-allowed', unwritten: 15 },
     });
     clock.at += 60_000;
-    await notes.refused(operation('list_agents'), {}, person('ann'));
-    expect(events.at(-1)).toMatchObject({ userId: 'ann', subject: {} });
+    await notes.refused(operation('list_agents'), {}, person('ann'), 'missing-role');
+    expect(events.at(-1)).toMatchObject({ userId: 'ann', subject: { reason: 'missing-role' } });
   });
 
   it('are noted up to a hundred a minute for all together', async () => {
     const { events, notes } = rig();
     for (let call = 0; call < 300; call += 1)
-      await notes.refused(operation('list_agents'), {}, person(`person ${call}`));
+      await notes.refused(operation('list_agents'), {}, person(`person ${call}`), 'missing-role');
     expect(events).toHaveLength(100);
   });
 });

@@ -9,8 +9,8 @@ import type { Audit } from '../records/audit/audit.ts';
 export interface ChangeNotes {
   /** After an operation has done its work. Never rejects: what is done is done. */
   done(definition: Operation, args: Arguments, output: Arguments, principal: Principal): Promise<void>;
-  /** After somebody was refused. Never rejects. */
-  refused(definition: Operation, args: Arguments, principal: Principal): Promise<void>;
+  /** After somebody was refused, for a reason that is a word of ours. Never rejects. */
+  refused(definition: Operation, args: Arguments, principal: Principal, reason: string): Promise<void>;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -111,7 +111,7 @@ export function createChangeNotes(deps: {
         ...subjectOf(output, SUBJECT_RESULTS),
       });
     },
-    async refused(definition, args, principal) {
+    async refused(definition, args, principal, reason) {
       if (!isWritten(principal)) {
         unwritten += 1;
         return;
@@ -120,6 +120,7 @@ export function createChangeNotes(deps: {
       unwritten = 0;
       await note(definition, principal, 'refused', {
         ...subjectOf(args, argumentsOf(definition)),
+        reason,
         ...(before > 0 && { unwritten: before }),
       });
     },

@@ -119,8 +119,8 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
         idFactory: () => `client_${randomBase32(26)}`,
         issueRegistrationAccessToken: false,
       },
-      revocation: { enabled: true, allowedPolicy: isOwnToken },
-      introspection: { enabled: true, allowedPolicy: isOwnToken },
+      revocation: { enabled: true, allowedPolicy: isOwnToken(deps.refused) },
+      introspection: { enabled: true, allowedPolicy: isOwnToken(deps.refused) },
       clientIdMetadataDocument: {
         enabled: deps.clientDocument !== undefined,
         ack: CLIENT_DOCUMENTS_DRAFT,
@@ -256,8 +256,13 @@ function tell(
   }
 }
 
-const isOwnToken = (_ctx: unknown, client: { clientId: string }, token: { clientId: string }) =>
-  client.clientId === token.clientId;
+function isOwnToken(refused: NoteRefusal) {
+  return (_ctx: unknown, { clientId }: { clientId: string }, token: { clientId: string }) => {
+    if (clientId === token.clientId) return true;
+    refused({ door: 'oauth', reason: 'other-client', subject: { clientId } });
+    return false;
+  };
+}
 
 /** Tokens of a door: how they are signed, for whom, and how long they last (B-12). */
 function doorOf(name: ResourceName, audience: string, keys: SigningKeys) {

@@ -12,7 +12,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/client mismatch/, 'other-client'],
   [/client not found/, 'unknown-client'],
   [/does not match any|did not match any/, 'redirect-uri-not-registered'],
-  [/session|answered already/, 'other-browser'],
+  [/session|answered already|authorization request has expired/, 'other-browser'],
   [/missing required parameter/, 'missing-parameter'],
 ];
 

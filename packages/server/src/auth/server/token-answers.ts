@@ -41,16 +41,16 @@ export function createTokenAnswers(deps: {
     return (await (await provider()).Client.find(clientId)) !== undefined;
   }
 
-  function answer(
-    url: string,
-    ofJwt: (claims: TokenClaims | undefined, clientId: string) => Promise<LibraryAnswer>,
-  ): Answer {
+  function answer(url: string, ofJwt: (claims: TokenClaims | undefined) => Promise<LibraryAnswer>): Answer {
     return async (form, headers) => {
       if (!isJwt(form.get('token'))) return post(url, form, headers);
       const clientId = form.get('client_id') ?? '';
       if (await isClient(form, headers)) {
         const claims = await readOwn(form);
-        return ofJwt(claims?.clientId === clientId ? claims : undefined, clientId);
+        if (claims?.clientId === clientId) return ofJwt(claims);
+        const reason = claims ? 'other-client' : 'bad-token';
+        refused({ door: 'oauth', reason, subject: { clientId, userId: claims?.userId } });
+        return ofJwt(undefined);
       }
       refused({ door: 'oauth', reason: 'unknown-client' });
       return jsonAnswer(401, { error: 'invalid_client', error_description: 'client authentication failed' });
@@ -58,9 +58,8 @@ export function createTokenAnswers(deps: {
   }
 
   return {
-    revoke: answer(ROUTES.revocation, async (claims, clientId) => {
+    revoke: answer(ROUTES.revocation, async claims => {
       if (claims) await store.commit(db => revokeGrant(db, { id: claims.grantId, at: clock.now() }));
-      else refused({ door: 'oauth', reason: 'other-client', subject: { clientId } });
       return { status: 200, headers: new Headers({ 'Cache-Control': 'no-store' }), body: '' };
     }),
 

@@ -148,8 +148,10 @@ async function visitOf(
   if (found.ok) return found.value;
   const words = wordsOf(request);
   const { connect: text } = words;
-  if (found.refusal.reason === 'unknown')
+  if (found.refusal.reason === 'unknown') {
+    noteRefusal({ reason: 'unknown-sign-in', userId: session.userId }, scope);
     return page({ words, title: text.unknown, status: 404, body: html`<p>${text.unknownText}</p>` });
+  }
   noteRefusal({ reason: 'not-your-sign-in', userId: session.userId }, scope);
   return page({
     words,
