@@ -150,7 +150,7 @@ describe('the doctor of a platform that runs', () => {
 
   it('writes the entries of hosts anew that lead nowhere or have a key that ended', async () => {
     await run('npx patchbay connect cursor --write');
-    await run('npx patchbay connect cursor --agent demo --write');
+    await run('npx patchbay connect cursor --agent demo --with-key --write');
     await run('npx patchbay connect claude-desktop --write');
     expect(await doctor()).toEqual([]);
     const cursor = join(home, '.cursor', 'mcp.json');
