@@ -98,6 +98,26 @@ describe.each(platforms)('a person who has to sign in at a server, at $kind', ({
     expect((await talk('cancel', second.conversationId)).agentResponse).toContain('SIGN_IN_DECLINED');
   });
 
+  it('pastes a token where the server has no sign-in of its own, and takes it back on their account page (W-84)', async () => {
+    await client.call('add_server', {
+      ...{ name: 'linear', replace: true },
+      options: { url: server.url, credentialName: 'linear', gated: false },
+    });
+    server.valid.add('pasted-77');
+    const waiting = await talk('look');
+    const page = await browser.get(linkIn(waiting.agentResponse));
+    const refused = await browser.send(page, 'name="token"', { token: 'two\nlines' });
+    expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true]);
+    const done = await browser.send(page, 'name="token"', { token: ' pasted-77 ' });
+    expect(done.text).toContain('Connected');
+    expect(await ended(waiting.conversationId!)).toContain('seen with the token number 77');
+    const account = await browser.get(`${platform.url}/account`);
+    expect(account.text).not.toContain('pasted-77');
+    const after = await browser.send(account, 'value="linear"');
+    expect(after.text).toContain('It is disconnected.');
+    expect((await talk('look')).pauseType).toBe('SIGN_IN');
+  });
+
   it('opens a page that is theirs alone; somebody else who follows the address is refused and noted (confused deputy)', async () => {
     const waiting = await talk('look');
     const link = linkIn(waiting.agentResponse);
