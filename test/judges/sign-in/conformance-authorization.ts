@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare } from '../baseline.ts';
 import { readResults, SUITE, summarise } from '../conformance.ts';
 import type { Door, Verdict } from '../judge.ts';
 import { runNode } from '../judge.ts';
+import { freePort } from './free-port.ts';
 import type { SignInRig } from './sign-in-rig.ts';
 
 /** Every revision for which the suite has scenarios of authorization servers. */
@@ -59,14 +58,4 @@ export async function judgeAuthorizationServer(
   } finally {
     await rm(output, { recursive: true, force: true });
   }
-}
-
-/** The suite has to be told one. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MCP_REMOTE } from '../clients/mcp-remote.ts';
 import { answered } from '../clients/stock-client.ts';
+import { freePort } from './free-port.ts';
 import type { SignInHost } from './sign-in-host.ts';
 
 /** mcp-remote in front of a host that only starts programs: it signs in while the host waits for it. */
@@ -15,7 +16,8 @@ export const mcpRemote: SignInHost = {
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [MCP_REMOTE, door.url],
+        // Without one it takes a port that follows from the address, be it in use under another name of this machine.
+        args: [MCP_REMOTE, door.url, String(await freePort())],
         // It finds the program that opens the browser with the tools of a shell.
         env: {
           PATH: process.env.PATH ?? '',

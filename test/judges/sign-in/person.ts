@@ -32,6 +32,8 @@ export async function visitAs(browser: TestBrowser, person: Person, address: str
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(url => url.searchParams.has('code'));
     return { consent, cameBackTo: page.url(), complaints: page.complaints };
+  } catch (cause) {
+    throw new Error(`${cause} The browser says: ${page.complaints.join('; ') || 'nothing'}`, { cause });
   } finally {
     await page.context().close();
   }
