@@ -15,14 +15,15 @@ const FORBIDDEN_SCHEMES = new Set(
 
 /**
  * What kind of address a client may be registered with: https, this machine over http, or a scheme of an app; `undefined` for every other
- * one. Only plain spellings: no user information, fragment, backslash, space, control character or letters that look like others (attack 6).
+ * one. Only plain spellings: no user information, fragment, backslash, space, control character or letters that look like others, and hosts that
+ * end nothing in the policy of the page that names them (attack 6).
  */
 export function kindOfRedirect(uri: string): RedirectKind | undefined {
   if (uri.length > MAX_CHARS || !/^[\x21-\x7e]+$/.test(uri) || /[\\#]/.test(uri)) return undefined;
   const url = URL.parse(uri);
   if (url === null || url.username + url.password !== '') return undefined;
   if (url.protocol === 'https:') {
-    return /^https:\/\/[^/@]+(?:[/?]|$)/.test(uri) ? 'web' : undefined;
+    return /^https:\/\/[a-z0-9._:[\]-]+(?:[/?]|$)/i.test(uri) ? 'web' : undefined;
   }
   if (url.protocol === 'http:') return isLoopbackRedirect(uri) ? 'this-machine' : undefined;
   const isApp = APP_SCHEME.test(uri) && !FORBIDDEN_SCHEMES.has(url.protocol) && !/^ms-/.test(uri);

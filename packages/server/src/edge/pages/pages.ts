@@ -49,7 +49,7 @@ export function createPages(deps: PageDeps): Hono<Env> {
     ...c.get('scope'),
     address: c.env.incoming?.socket.remoteAddress,
   });
-  for (const path of ['/sign-in/*', '/sign-out', '/account/*', '/mcp-login'])
+  for (const path of ['/sign-in/*', '/sign-out', '/account/*', '/mcp-login', '/connect/*'])
     pages.use(path, underPrefix(deps.prefix));
   pages.get('/sign-in', c => showSignIn(deps, c.req.raw));
   pages.post('/sign-in', c => signIn(deps, c.req.raw, scopeOf(c)));
