@@ -75,6 +75,12 @@ function withSession(
       return async () => {
         const answer = await (door === 'agent' ? world.agent('demo', options) : world.operator(options));
         expect(answer.status).toBe(404);
+        // There is no stream to resume and no session to end: an id opens nothing by another method either.
+        const { url, operatorUrl, agentUrl } = world.platform;
+        const address = door === 'agent' ? agentUrl('demo') : operatorUrl;
+        const headers = { ...options.headers, authorization: `Bearer ${operatorKey}`, 'last-event-id': '1' };
+        for (const method of ['GET', 'DELETE'])
+          expect((await fetch(address, { method, headers: { ...headers, origin: url } })).status).toBe(405);
       };
     },
   };

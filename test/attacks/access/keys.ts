@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { KeyScope } from '../../../packages/contract/src/operations/keys.ts';
+import { rest } from '../../rest/rest-client.ts';
 import { type Attack, expectShut, type World } from './world.ts';
 
 const newKey = ({ platform: { platform }, owner }: World, scopes: readonly KeyScope[], days?: number) =>
@@ -7,7 +8,104 @@ const newKey = ({ platform: { platform }, owner }: World, scopes: readonly KeySc
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
+/** Somebody with a key of their own reaches over REST for what is the owner's. */
+function reached(
+  name: string,
+  refused: string,
+  method: string,
+  path: (world: World) => string | Promise<string>,
+  status: number,
+  body?: object,
+): Attack {
+  return {
+    ...{ name, refused },
+    plan: async world => {
+      const { key } = await world.platform.addPerson(['patchbay-editor']);
+      const at = await path(world);
+      return async () => {
+        const answer = await rest(world.platform.url, method, at, {
+          ...{ key, headers: { 'last-event-id': '1', accept: 'application/json, text/event-stream' } },
+          ...(body && { body }),
+        });
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json']);
+      };
+    },
+  };
+}
+
+/** A conversation of the owner, below its agent. */
+async function conversationOf({ platform }: World): Promise<string> {
+  const at = '/agents/demo/conversations';
+  const { body } = await rest(platform.url, 'POST', at, { key: platform.operatorKey, body: {} });
+  return `${at}/${body.conversation_id}`;
+}
+
 export const KEY_ATTACKS: readonly Attack[] = [
+  reached(
+    'to end the key of somebody else (our own)',
+    'revoke_key: not-theirs',
+    'DELETE',
+    async world => {
+      const { record } = await newKey(world, ['agents']);
+      return `/api-keys/${record.id}`;
+    },
+    404,
+  ),
+  reached(
+    'to see the keys of an agent of somebody else (attack 23)',
+    'list_agent_keys: not-theirs',
+    'GET',
+    () => '/agents/demo/keys',
+    404,
+  ),
+  reached(
+    'to make another key for an agent (our own)',
+    'create_agent_key: not-allowed',
+    'POST',
+    () => '/agents/demo/keys',
+    403,
+    { name: 'mine' },
+  ),
+  reached(
+    'to live longer than it may, as another key (our own)',
+    'create_key: not-allowed',
+    'POST',
+    () => '/api-keys',
+    403,
+    {
+      ...{ name: 'mine', scopes: ['operator'] },
+    },
+  ),
+  reached(
+    'to share an agent of somebody else with everybody (our own)',
+    'share_agent: not-theirs',
+    'POST',
+    () => '/agents/demo/shares',
+    404,
+    { with: 'everyone' },
+  ),
+  reached(
+    'to take back what somebody else has allowed (our own)',
+    'revoke_grant: not-theirs',
+    'DELETE',
+    ({ grant }) => `/grants/${grant.id}`,
+    404,
+  ),
+  reached(
+    'to read the conversation of somebody else (attack 19)',
+    'read_own_conversation: not-allowed',
+    'GET',
+    conversationOf,
+    403,
+  ),
+  reached(
+    'to go on with what somebody else has heard last (attack 21)',
+    'watch_conversation: not-allowed',
+    'GET',
+    async world => `${await conversationOf(world)}/events`,
+    403,
+  ),
+
   {
     name: 'that was made up in the form of ours (our own)',
     refused: 'agent: unknown-key',

@@ -66,17 +66,35 @@ export function createOperations(
         return output;
       } catch (thrown) {
         const error = toPlatformError(thrown, definition.name);
-        if (error.kind === 'forbidden') {
-          await notes.refused(definition, args, call.principal, reasonOf(error, definition, call.principal));
-        }
+        const reason = reasonOf(error, definition, call.principal);
+        if (reason !== undefined) await notes.refused(definition, args, call.principal, reason);
         throw error;
       }
     },
   };
 }
 
-/** Why somebody may not, for the audit trail. */
-function reasonOf({ details }: PlatformError, { tier }: Operation, { roles }: Principal): string {
+/** Who names what is not there for them wants into what is somebody else's: their answer is that of what there is not. */
+const ABOUT_ACCESS: ReadonlySet<string> = new Set<OperationName>([
+  'create_agent_key',
+  'list_agent_keys',
+  'list_agent_shares',
+  'revoke_agent_key',
+  'revoke_grant',
+  'revoke_key',
+  'share_agent',
+  'unshare_agent',
+]);
+
+/** Why somebody may not, for the audit trail; `undefined` for an error that is no refusal. */
+function reasonOf(
+  { kind, details }: PlatformError,
+  { name, tier }: Operation,
+  { roles }: Principal,
+): string | undefined {
+  if (kind === 'not_found' || kind === 'agent_not_found')
+    return ABOUT_ACCESS.has(name) ? 'not-theirs' : undefined;
+  if (kind !== 'forbidden') return undefined;
   if (details?.error === 'insufficient_scope') return 'insufficient-scope';
   return opensTier(tier, roles) ? 'not-allowed' : 'missing-role';
 }
