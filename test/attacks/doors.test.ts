@@ -186,6 +186,15 @@ describe.each(platforms)('at the doors of $kind', ({ start }) => {
     await written('session-other-resource');
   });
 
+  it('what is named otherwise in the body than in the path is neither of the two (attack 22)', async () => {
+    const answer = await rest(platform.url, 'POST', '/agents/demo/shares', {
+      ...{ key: platform.operatorKey, body: { agentId: 'other', with: 'everyone' } },
+    });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_param']);
+    const shares = await rest(platform.url, 'GET', '/agents/demo/shares', { key: platform.operatorKey });
+    expect(JSON.stringify(shares.body)).not.toContain('everyone');
+  });
+
   it('too many calls are told by credential and agent, without Retry-After at this door (attack 57, B-74)', async () => {
     const owner = platform.platform.owner.id;
     const key = async () =>
