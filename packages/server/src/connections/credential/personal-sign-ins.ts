@@ -14,10 +14,10 @@ import { formatServerRef, type ServerRef } from '../server/definition.ts';
 import { SessionError } from '../session/failure.ts';
 import { type AuthorizationServer, findAuthorizationServer } from './authorization-server.ts';
 import { challengeOfServer } from './challenge.ts';
-import type { ClientRegistrations } from './client-registrations.ts';
+import type { ClientRegistrations, RegisteredByPeople } from './client-registrations.ts';
 import { clientAt, type OAuthClient } from './oauth-client.ts';
 import type { OAuthEgress } from './oauth-egress.ts';
-import { oauthFailure } from './oauth-failure.ts';
+import { authenticationFailure, oauthFailure } from './oauth-failure.ts';
 import type { FindOAuthSite, OAuthSite } from './oauth-site.ts';
 import type { PersonalTokenStore } from './personal-tokens.ts';
 import { scopeToAsk } from './scope-to-ask.ts';
@@ -100,7 +100,7 @@ export function createPersonalSignIns(deps: {
 
   /** As registered beforehand, or by ourselves: then once for all people. */
   async function clientOf(
-    { identity }: OAuthSite,
+    site: OAuthSite,
     server: AuthorizationServer,
     options: {
       readonly redirectUrl: string;
@@ -108,11 +108,25 @@ export function createPersonalSignIns(deps: {
       readonly egress: OAuthEgress;
     },
   ): Promise<OAuthClient> {
+    const { identity } = site;
+    const registered = registeredAt(site);
+    const issuer = registered && (await registrations.issuerOf(registered));
+    if (issuer !== undefined && issuer !== server.issuer)
+      throw authenticationFailure(
+        'it names another authorization server than the one that the client is registered at; whoever runs the platform has to say as oauth.issuer which it is',
+      );
     const known = await registrations.find(server.issuer, options.redirectUrl);
     const client = await clientAt({ ...options, identity, server, kept: known, clock });
     if (client.byOurselves && client.information !== known?.client)
       await registrations.keep(server.issuer, options.redirectUrl, client.information);
     return client;
+  }
+
+  /** Whoever the server names later does not get what the client was given by whom it named first (mcp.md 1.2, registration). */
+  async function keepIssuer(site: OAuthSite, { issuer }: AuthorizationServer): Promise<void> {
+    const registered = registeredAt(site);
+    if (registered && (await registrations.issuerOf(registered)) === undefined)
+      await registrations.keepIssuer(registered, issuer);
   }
 
   async function keep(
@@ -214,6 +228,7 @@ export function createPersonalSignIns(deps: {
         const token = await requestToken({
           ...{ server, client, parameters, egress, key: undefined, now: clock.now() },
         });
+        await keepIssuer(site, server);
         await tokens.put(
           { userId: visitor.userId, name: credential },
           {
@@ -229,6 +244,12 @@ export function createPersonalSignIns(deps: {
 
     removeOld: () => store.commit(db => deleteExpiredServerSignIns(db, clock.now())),
   };
+}
+
+/** `undefined` where the operator has said who its authorization server is, and for a client of ours. */
+function registeredAt({ url, said, identity }: OAuthSite): RegisteredByPeople | undefined {
+  if (said.issuer !== undefined || said.tokenUrl !== undefined) return undefined;
+  return identity.registered && { serverUrl: url, clientId: identity.registered.id };
 }
 
 const UNKNOWN: SignInRefusal = {
