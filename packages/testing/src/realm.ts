@@ -1,8 +1,5 @@
-import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Provider as UntypedProvider } from 'oidc-provider';
+import { createHash, randomBytes } from 'node:crypto';
+import { type GrantContext, grantAll, listenOnLoopback, newSigningKey, Provider } from './openid-provider.ts';
 
 /** Somebody whom the realm knows. */
 export interface RealmUser {
@@ -35,31 +32,6 @@ export interface TestRealm extends AsyncDisposable {
   asked(path: string): number;
 }
 
-// The package ships no types; these are the parts used here, which are others than the platform's.
-interface Provider {
-  callback(): (request: IncomingMessage, response: ServerResponse) => void;
-  interactionFinished(request: IncomingMessage, response: ServerResponse, result: unknown): Promise<void>;
-  readonly Grant: new (who: {
-    accountId: string;
-    clientId: string;
-  }) => {
-    addOIDCScope(scope: string): void;
-    addResourceScope(resource: string, scope: string): void;
-    save(): Promise<string>;
-  };
-}
-type ProviderClass = new (issuer: string, setup: object) => Provider;
-
-interface GrantContext {
-  readonly oidc: {
-    readonly client: { readonly clientId: string };
-    readonly session: { readonly accountId: string };
-    readonly params: { readonly resource?: string };
-  };
-}
-
-const Provider = UntypedProvider as unknown as ProviderClass;
-
 const HOST_CLIENT = 'host';
 const HOST_REDIRECT = 'http://127.0.0.1/callback';
 const SCOPES = 'openid profile';
@@ -70,10 +42,10 @@ export async function startTestRealm(): Promise<TestRealm> {
   const client = { id: 'patchbay', secret: randomBytes(24).toString('hex') };
   let user: RealmUser = { subject: 'nobody', roles: [] };
   let down = false;
-  let keys = [newKey()];
+  let keys = [newSigningKey()];
   let provider: Provider;
 
-  const server = createServer(async (request, response) => {
+  const site = await listenOnLoopback(async (request, response) => {
     const path = request.url!.split('?')[0]!;
     counts.set(path, (counts.get(path) ?? 0) + 1);
     if (down) return void response.writeHead(503).end();
@@ -82,9 +54,8 @@ export async function startTestRealm(): Promise<TestRealm> {
       login: { accountId: user.subject },
       consent: {},
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const issuer = site.origin;
 
   function build(): void {
     const claimsOf = (subject: string) => {
@@ -143,16 +114,7 @@ export async function startTestRealm(): Promise<TestRealm> {
         Interaction: 600,
         Session: 600,
       },
-      async loadExistingGrant({ oidc }: GrantContext) {
-        const grant = new provider.Grant({
-          accountId: oidc.session.accountId,
-          clientId: oidc.client.clientId,
-        });
-        grant.addOIDCScope(SCOPES);
-        if (oidc.params.resource !== undefined) grant.addResourceScope(oidc.params.resource, SCOPES);
-        await grant.save();
-        return grant;
-      },
+      loadExistingGrant: (context: GrantContext) => grantAll(provider, context, SCOPES, SCOPES),
     });
   }
   build();
@@ -202,25 +164,15 @@ export async function startTestRealm(): Promise<TestRealm> {
       return keys;
     },
     rotate() {
-      keys = [newKey()];
+      keys = [newSigningKey()];
       build();
     },
     setDown(next) {
       down = next;
     },
     asked: path => counts.get(path) ?? 0,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: site.close,
   };
-}
-
-function newKey(): Record<string, unknown> {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const kid = randomBytes(8).toString('hex');
-  return { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
 /** As a browser would, with the cookies of the answers before, until it is sent to somebody else. */

@@ -1,8 +1,6 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Provider as UntypedProvider } from 'oidc-provider';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type GrantContext, grantAll, listenOnLoopback, newSigningKey, Provider } from './openid-provider.ts';
 
 /** Somebody else's authorization server on loopback, played by a certified provider: clients register themselves, and people say on its page who they are. */
 export interface ThirdParty extends AsyncDisposable {
@@ -11,47 +9,16 @@ export interface ThirdParty extends AsyncDisposable {
   whose(token: string): Promise<string | undefined>;
 }
 
-// The package ships no types; these are the parts used here.
-interface Provider {
-  callback(): (request: IncomingMessage, response: ServerResponse) => void;
-  interactionDetails(
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<{ readonly prompt: { readonly name: string } }>;
-  interactionFinished(request: IncomingMessage, response: ServerResponse, result: unknown): Promise<void>;
-  readonly AccessToken: { find(value: string): Promise<{ readonly accountId: string } | undefined> };
-  readonly Grant: new (who: {
-    accountId: string;
-    clientId: string;
-  }) => {
-    addOIDCScope(scope: string): void;
-    addResourceScope(resource: string, scope: string): void;
-    save(): Promise<string>;
-  };
-}
-
-interface GrantContext {
-  readonly oidc: {
-    readonly client: { readonly clientId: string };
-    readonly session: { readonly accountId: string };
-    readonly params: { readonly resource?: string };
-  };
-}
-
-const Provider = UntypedProvider as unknown as new (issuer: string, setup: object) => Provider;
-
 /** Of whatever is behind it. */
 export const THIRD_PARTY_SCOPE = 'notes';
 
 export async function startThirdParty(): Promise<ThirdParty> {
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const provider = new Provider(issuer, {
+  const site = await listenOnLoopback((request, response) => answer(request, response));
+  const issuer = site.origin;
+  const provider: Provider = new Provider(issuer, {
     clients: [],
     scopes: ['openid', 'offline_access', THIRD_PARTY_SCOPE],
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }] },
+    jwks: { keys: [newSigningKey()] },
     cookies: { keys: [randomBytes(16).toString('hex')] },
     findAccount: (_: unknown, subject: string) => ({ accountId: subject, claims: () => ({ sub: subject }) }),
     features: {
@@ -76,16 +43,8 @@ export async function startThirdParty(): Promise<ThirdParty> {
       Session: 600,
       RefreshToken: 600,
     },
-    async loadExistingGrant({ oidc }: GrantContext) {
-      const grant = new provider.Grant({
-        accountId: oidc.session.accountId,
-        clientId: oidc.client.clientId,
-      });
-      grant.addOIDCScope(`openid offline_access ${THIRD_PARTY_SCOPE}`);
-      if (oidc.params.resource !== undefined) grant.addResourceScope(oidc.params.resource, THIRD_PARTY_SCOPE);
-      await grant.save();
-      return grant;
-    },
+    loadExistingGrant: (context: GrantContext) =>
+      grantAll(provider, context, `openid offline_access ${THIRD_PARTY_SCOPE}`, THIRD_PARTY_SCOPE),
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -108,10 +67,6 @@ export async function startThirdParty(): Promise<ThirdParty> {
   return {
     issuer,
     whose: async token => (await provider.AccessToken.find(token))?.accountId,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: site.close,
   };
 }

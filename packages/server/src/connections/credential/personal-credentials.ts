@@ -11,7 +11,6 @@ import {
   listCredentials,
   upsertCredential,
 } from '../../store/tables/personal-credentials.ts';
-import type { CredentialsProvider, PersonalCredential } from './credentials-provider.ts';
 import type { PersonalTokens } from './personal-tokens.ts';
 import { isToken } from './token-text.ts';
 
@@ -30,7 +29,7 @@ export interface StoredCredential {
 }
 
 /** People's own credentials at MCP servers, sealed in the database like the vault (W-71). What needs the vault rejects as the vault does. */
-export interface PersonalCredentials extends CredentialsProvider {
+export interface PersonalCredentials {
   /** Of one person, by name, without values. */
   list(userId: string): Promise<readonly CredentialRecord[]>;
   /**
@@ -44,28 +43,12 @@ export interface PersonalCredentials extends CredentialsProvider {
 
 export function createPersonalCredentials(deps: {
   readonly store: Store;
-  readonly vault: Pick<Vault, 'prepareSeal' | 'openText'>;
+  readonly vault: Pick<Vault, 'prepareSeal'>;
   readonly clock: Pick<Clock, 'now'>;
 }): PersonalCredentials {
   const { store, vault, clock } = deps;
 
-  /** Read each time: what was changed or removed on another node is used no more. */
-  async function find(name: string, userId: string): Promise<PersonalCredential | undefined> {
-    const sealed = await findCredential(store.db, { userId, name });
-    if (!sealed) return undefined;
-    const { token } = JSON.parse(await vault.openText(sealed, credentialOf(sealed))) as CredentialPayload;
-    return token === undefined ? undefined : { token, revision: sealed.revision, given: sealed.given };
-  }
-
   return {
-    find,
-
-    async refused({ name, principalId, revision }) {
-      const now = await find(name, principalId);
-      // They may have given another one meanwhile; what a person has pasted cannot be renewed.
-      return now?.revision === revision ? undefined : now;
-    },
-
     list: userId => listCredentials(store.db, userId),
 
     async put(key, token) {
@@ -84,10 +67,7 @@ export function createPersonalCredentials(deps: {
             `You have ${MAX_OF_PERSON} credentials, as many as there may be; remove one first.`,
           );
         }
-        const now = clock.now();
-        // Greater also than that of one which was removed.
-        const revision = Math.max(now, (before?.revision ?? 0) + 1);
-        const record = { ...key, revision, given: revision, createdAt: now, updatedAt: now };
+        const record = givenNow(key, before, clock.now());
         const payload: CredentialPayload = { kind: 'token', token };
         const sealed = await seal(db, credentialOf(key), JSON.stringify(payload));
         await upsertCredential(db, { ...record, ...sealed });
@@ -97,4 +77,14 @@ export function createPersonalCredentials(deps: {
 
     remove: key => store.commit(db => deleteCredential(db, key)),
   };
+}
+
+/** What a person gives now, in the place of what was there before. Its revision is greater also than that of one which was removed. */
+export function givenNow(
+  key: CredentialKey,
+  before: Pick<CredentialRecord, 'revision'> | undefined,
+  now: number,
+): CredentialRecord {
+  const revision = Math.max(now, (before?.revision ?? 0) + 1);
+  return { ...key, revision, given: revision, createdAt: now, updatedAt: now };
 }

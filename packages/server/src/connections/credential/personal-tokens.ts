@@ -11,7 +11,7 @@ import {
   upsertCredential,
 } from '../../store/tables/personal-credentials.ts';
 import type { ServerRef } from '../server/definition.ts';
-import type { CredentialPayload } from './personal-credentials.ts';
+import { type CredentialPayload, givenNow } from './personal-credentials.ts';
 import type { KeptTokens } from './token-store.ts';
 
 /** What a person has got by signing in with OAuth. */
@@ -33,6 +33,7 @@ export interface KeptCredential extends CredentialKey {
 
 /** The tokens of people who signed in with OAuth, among their other credentials. */
 export interface PersonalTokenStore {
+  /** From the tables each time: what was changed or removed on another node is used no more. */
   read(key: CredentialKey): Promise<KeptCredential | undefined>;
   /** They have signed in: in the place of what they gave under that name before. */
   put(key: CredentialKey, tokens: PersonalTokens): Promise<void>;
@@ -68,10 +69,8 @@ export function createPersonalTokens(deps: {
       const seal = await vault.prepareSeal();
       await store.commit(async db => {
         const before = await findCredential(db, key);
-        const now = clock.now();
-        const revision = Math.max(now, (before?.revision ?? 0) + 1);
+        const record = givenNow(key, before, clock.now());
         const sealed = await seal(db, credentialOf(key), textOf(tokens));
-        const record = { ...key, revision, given: revision, createdAt: now, updatedAt: now };
         await upsertCredential(db, { ...record, ...sealed });
       });
     },
