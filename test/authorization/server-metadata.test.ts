@@ -168,6 +168,11 @@ describe('an installation with an address of its own, behind a proxy that has a 
     });
   });
 
+  it('sends who follows the link of an agent to sign in, and then on to where they wanted', async () => {
+    const sent = await fetch(`${platform.url}/connect/pause_1`, { redirect: 'manual' });
+    expect(sent.headers.get('location')).toBe('/x/sign-in?return_to=%2Fconnect%2Fpause_1');
+  });
+
   it('takes a person from a client to a token, at that address only (B-27)', async () => {
     /** What the proxy does: it takes its prefix off, and forwards. */
     const throughProxy = (url: string, init: RequestInit) => {
