@@ -42,16 +42,18 @@ describe('a client that a person lets in', () => {
       door: 'agent',
       url: () => platform.agentUrl('demo'),
       agents: ['demo'],
+      lasts: 3600,
       call: { name: 'demo', arguments: { message: 'hello' } },
     },
     {
       door: 'operator',
       url: () => platform.operatorUrl,
       agents: [],
+      lasts: 900,
       call: { name: 'list_agents', arguments: {} },
     },
   ];
-  describe.each(DOORS)('with the official SDK at the $door door', ({ url, agents, call }) => {
+  describe.each(DOORS)('with the official SDK at the $door door', ({ url, agents, lasts, call }) => {
     it.each([
       { era: '2025-11-25', mode: 'legacy' },
       { era: '2026-07-28', mode: { pin: '2026-07-28' } },
@@ -71,6 +73,8 @@ describe('a client that a person lets in', () => {
         };
         await callIt(await host.connect(mode));
         const before = host.tokens!;
+        const { iat, exp } = claimsOf(before.access_token) as { iat: number; exp: number };
+        expect([before.expires_in, exp - iat]).toEqual([lasts, lasts]);
         // What a host finds when its token has run out.
         host.tokens = { ...before, access_token: 'over' };
         await callIt(await host.connect(mode));

@@ -169,7 +169,9 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
       },
     },
     ttl: {
-      AccessToken: AGENT_TOKEN_S,
+      // A number here would count before what the door says.
+      AccessToken: (_ctx: unknown, { resourceServer }: { resourceServer?: { accessTokenTTL?: number } }) =>
+        resourceServer?.accessTokenTTL ?? OPERATOR_TOKEN_S,
       AuthorizationCode: CODE_S,
       IdToken: AGENT_TOKEN_S,
       Interaction: INTERACTION_S,
