@@ -71,6 +71,7 @@ import { createOutboundCalls } from './connections/call/outbound-calls.ts';
 import { createClientRegistrations } from './connections/credential/client-registrations.ts';
 import { configuredProvider } from './connections/credential/configured-credentials.ts';
 import { createOAuthSites } from './connections/credential/oauth-site.ts';
+import { ofPeopleLetIn } from './connections/credential/people-let-in.ts';
 import { createPersonalCredentials } from './connections/credential/personal-credentials.ts';
 import { createPersonalSignIns } from './connections/credential/personal-sign-ins.ts';
 import { createPersonalTokens } from './connections/credential/personal-tokens.ts';
@@ -346,7 +347,8 @@ export async function createPlatform(
     return configured ? configuredProvider(configured, clock) : renewedCredentials;
   };
   const outboundCalls = createOutboundCalls({
-    ...{ pool, references, clock, accepted, kept, credentialsOf },
+    ...{ pool, references, clock, accepted, kept },
+    credentialsOf: instance => ofPeopleLetIn(credentialsOf(instance), store),
     logger: part('connections'),
     limits: { callsPerMinute: config.connections.callsPerMinute },
     registered: registeredNow,
