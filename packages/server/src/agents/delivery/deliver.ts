@@ -104,9 +104,14 @@ export function createDeliver(deps: {
     }
     if (delivery.kind === 'message' && (await findNextDelivery(store.db, delivery.logId)) !== delivery.id)
       return later(delivery);
+    const principal = await principalOf(store.db, delivery);
+    if (!principal) {
+      await refuse(delivery, new PlatformError('forbidden', 'Who asked for this has been shut out.'));
+      return;
+    }
     const admission = await calls
       .ask({
-        principal: await principalOf(store.db, delivery),
+        principal,
         agentId: delivery.agentId,
         message: delivery.message,
         contextId: delivery.contextId,
@@ -143,10 +148,11 @@ export function createDeliver(deps: {
 
 /**
  * Whoever asked, as they reach their own things and what is shared with them now: a key that was revoked since does not end what it
- * began.
+ * began. `undefined` for somebody who was shut out.
  */
-async function principalOf(db: Db, { ownerId, credential }: Delivery): Promise<Principal> {
+async function principalOf(db: Db, { ownerId, credential }: Delivery): Promise<Principal | undefined> {
   const owner = await findPerson(db, ownerId);
+  if (owner?.disabled) return undefined;
   return {
     ...{ id: ownerId, roles: new Set(owner?.roles), credential },
     ...{ via: 'user-key', agents: { kind: 'shared' } },
