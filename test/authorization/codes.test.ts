@@ -180,6 +180,9 @@ describe('what a browser is sent with', () => {
       const answer = await browser.get(client.authorizeUrl({ client_id: id }));
       expect([answer.status, answer.location]).toEqual([400, undefined]);
     }
+    const { text } = await browser.get(client.authorizeUrl({ client_id: 'client_none' }));
+    expect(text).toContain('not known here');
+    expect(text).toContain('add it again');
     await refused('unknown-client');
   });
 

@@ -67,7 +67,7 @@ describe('what clients are told of the doors', () => {
     }
   });
 
-  it('names all agents at once where no path follows', async () => {
+  it('names all agents at once where no path follows (B-06)', async () => {
     for (const path of ['', '/'])
       expect((await document(platform, path)).body).toMatchObject({
         resource: platform.url,

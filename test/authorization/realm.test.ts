@@ -297,6 +297,15 @@ describe('a realm by its settings', () => {
     );
   });
 
+  it('is read and never changed: it is asked for its documents and nothing else (E-53)', async () => {
+    const token = await realm.token({ subject: 'eve', roles: ['eddi-user'] }, 'urn:bay');
+    const before = realm.requests().length;
+    const env = { PATCHBAY_OIDC_ISSUER: realm.issuer, PATCHBAY_OIDC_AUDIENCE: 'urn:bay' };
+    await withSettings(env, async platform => expect((await open(platform, token)).status).toBe(200));
+    const asked = new Set(realm.requests().slice(before));
+    expect([...asked].toSorted()).toEqual(['GET /.well-known/openid-configuration', 'GET /jwks']);
+  });
+
   it('that is not there keeps no platform from starting, and the log says so', async () => {
     await withSettings({ PATCHBAY_OIDC_ISSUER: 'http://127.0.0.1:9' }, async platform => {
       await expect

@@ -16,7 +16,7 @@ describe('what clients are told of the authorization server', () => {
   afterAll(() => platform.close());
 
   it.each(['oauth-authorization-server', 'openid-configuration'])(
-    'is one document under every path at which hosts look for %s',
+    'is one document under every path at which hosts look for %s (B-05)',
     async kind => {
       const { body: first } = await documentAt(`${platform.url}/.well-known/${kind}`);
       expect(first).toMatchObject({
@@ -208,7 +208,7 @@ describe('an installation with an address of its own, behind a proxy that has a 
 });
 
 describe('an installation whose operator door trusts a realm', () => {
-  it('gives no tokens for that door, and those of the agent door as ever (E-41)', async () => {
+  it('gives no tokens for that door, and those of the agent door as ever (E-41, E-44)', async () => {
     const platform = await startTestPlatform({ env: { PATCHBAY_OIDC_ISSUER: 'http://127.0.0.1:9' } });
     try {
       const browser = createBrowser(platform.url);

@@ -171,7 +171,7 @@ describe.each(engines)('a key, on %s', engine => {
   });
 });
 
-describe('keys with the scope operator, where they are forbidden', () => {
+describe('keys with the scope operator, where they are forbidden (E-48)', () => {
   let platform: TestNode;
   let dataDir: string;
   let older: string;

@@ -30,6 +30,8 @@ export interface TestRealm extends AsyncDisposable {
   setDown(down: boolean): void;
   /** How often a path was asked for. */
   asked(path: string): number;
+  /** What was asked of it so far, as `GET /jwks`. */
+  requests(): readonly string[];
 }
 
 const HOST_CLIENT = 'host';
@@ -39,6 +41,7 @@ const SCOPES = 'openid profile';
 export async function startTestRealm(): Promise<TestRealm> {
   const users = new Map<string, RealmUser>();
   const counts = new Map<string, number>();
+  const requests: string[] = [];
   const client = { id: 'patchbay', secret: randomBytes(24).toString('hex') };
   let user: RealmUser = { subject: 'nobody', roles: [] };
   let down = false;
@@ -48,6 +51,7 @@ export async function startTestRealm(): Promise<TestRealm> {
   const site = await listenOnLoopback(async (request, response) => {
     const path = request.url!.split('?')[0]!;
     counts.set(path, (counts.get(path) ?? 0) + 1);
+    requests.push(`${request.method} ${path}`);
     if (down) return void response.writeHead(503).end();
     if (!path.startsWith('/interaction/')) return provider.callback()(request, response);
     await provider.interactionFinished(request, response, {
@@ -171,6 +175,7 @@ export async function startTestRealm(): Promise<TestRealm> {
       down = next;
     },
     asked: path => counts.get(path) ?? 0,
+    requests: () => [...requests],
     [Symbol.asyncDispose]: site.close,
   };
 }

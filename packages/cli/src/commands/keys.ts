@@ -95,7 +95,8 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   }
   // The key alone goes to stdout, so `KEY=$(npx patchbay keys create)` works.
   writeLine(io.stdout, made.key);
-  const opens = made.agentId === undefined ? made.scopes.join(' and ') : `agent ${made.agentId}`;
+  const shown = [...made.scopes, ...(shared ? ['shared agents'] : [])].join(' and ');
+  const opens = made.agentId === undefined ? shown : `agent ${made.agentId}`;
   const expires = made.expiresOn === undefined ? 'never expires' : `expires ${day(made.expiresOn)}`;
   writeLine(
     io.stderr,

@@ -16,7 +16,7 @@ export const keys: Check = {
     const remarks: Remark[] = [];
     if (without.length > 0) {
       const doors = without.map(scope => DOORS[scope]).join(' and ');
-      const says = `There is no key for ${doors}; commands on this machine and hosts that start the bridge need none.`;
+      const says = `There is no key for ${doors}; commands on this machine and hosts that sign in or start the bridge need none.`;
       const mend = `npx patchbay keys create ${without.map(scope => `--scope ${scope}`).join(' ')}`;
       remarks.push({ verdict: 'warning', says, mend });
     }

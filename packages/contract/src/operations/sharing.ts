@@ -11,7 +11,7 @@ const agentId = z.string().describe('Id of an agent of yours');
 
 /** `everyone`, `user:<id>` or `role:<role>`. */
 const grantee = z.string().regex(/^(?:everyone|(?:user|role):[\w.@+-]{1,128})$/, {
-  error: 'must be everyone, user:<id> or role:<role>',
+  error: 'must be everyone, user:LOGIN or role:ROLE, as in user:anna or role:patchbay-user',
 });
 
 const shares = z.object({

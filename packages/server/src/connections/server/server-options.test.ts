@@ -172,12 +172,15 @@ describe('the options of a server', () => {
       ['x-api-key', '', undefined],
     ],
     ['a command', { command: 'a', credentialName: 'linear', credentialEnv: 'TOKEN' }, ['', '', 'TOKEN']],
-  ])('have each person reach %s with their own credential (W-30) (W-31) (W-32)', (_, options, expected) => {
-    const { auth } = read(options);
-    const [header, scheme, env] = expected;
-    expect(auth).toEqual({ kind: 'principal', credentialName: 'linear', header, scheme, env });
-    expect(read(optionsOf(read(options))).auth).toEqual(auth);
-  });
+  ])(
+    'have each person reach %s with their own credential (W-30) (W-31) (W-32) (W-33)',
+    (_, options, expected) => {
+      const { auth } = read(options);
+      const [header, scheme, env] = expected;
+      expect(auth).toEqual({ kind: 'principal', credentialName: 'linear', header, scheme, env });
+      expect(read(optionsOf(read(options))).auth).toEqual(auth);
+    },
+  );
 
   it.each([
     [{ ...URL_ONLY, credentialName: 'a b' }, 'credentialName must have letters, digits'],

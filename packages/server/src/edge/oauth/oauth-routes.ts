@@ -33,11 +33,15 @@ export function createOAuthRoutes(deps: {
     if (answer.status < 400) return new Response(null, { status: 303, headers: redirectHeaders(answer) });
     const { error, error_description: description } = JSON.parse(answer.body) as Record<string, string>;
     const words = wordsOf(c.req.raw);
+    const about =
+      error === 'invalid_client'
+        ? { title: words.consent.unknown, text: words.consent.unknownText }
+        : { title: words.consent.wrong, text: words.consent.wrongText };
     return page({
       words,
-      title: words.consent.wrong,
+      title: about.title,
       status: answer.status,
-      body: html`<p>${words.consent.wrongText}</p>
+      body: html`<p>${about.text}</p>
 <p class="quiet"><code>${error}</code> ${description}</p>`,
     });
   }

@@ -105,6 +105,9 @@ const EN = {
     wrong: 'The application asked in a wrong way',
     wrongText:
       'You were not sent back, because that would not be safe. Whoever made the application can mend it:',
+    unknown: 'This application is not known here',
+    unknownText:
+      'It was never registered, or was forgotten because nobody had allowed it anything for a day. Take the connection out of the application, and add it again.',
   },
   signOut: {
     title: 'Sign out',
@@ -261,6 +264,9 @@ const HU: Words = {
     wrong: 'Az alkalmazás hibásan kérdezett',
     wrongText:
       'Nem küldtünk vissza, mert az nem lenne biztonságos. Aki az alkalmazást készítette, kijavíthatja:',
+    unknown: 'Ezt az alkalmazást itt nem ismerik',
+    unknownText:
+      'Soha nem regisztrálták, vagy elfelejtettük, mert egy napig senki nem engedett meg neki semmit. Távolítsd el a kapcsolatot az alkalmazásból, és add hozzá újra.',
   },
   signOut: {
     title: 'Kijelentkezés',
