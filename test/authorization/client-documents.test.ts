@@ -52,6 +52,16 @@ describe('a client that a document describes (attack 13)', () => {
     expect(asked[0]!.init).toMatchObject({ redirect: 'manual' });
   });
 
+  it('is a public one where it would rather have a secret and can go without', async () => {
+    describes({
+      token_endpoint_auth_method: 'client_secret_post',
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
+    });
+    const client = clientOf(platform.url, address);
+    const { location } = await decide(browser, await consentPage(browser, client.authorizeUrl()));
+    expect((await client.redeem(location!.searchParams.get('code')!)).status).toBe(200);
+  });
+
   it.each([
     ['that names another id', { client_id: ADDRESS }],
     ['without an id', { client_id: undefined }],

@@ -2,7 +2,7 @@ import { startTestPlatform, type TestPlatform } from '@patchbay/testing/platform
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from './browser.ts';
 import { HOSTS, type HostRequests } from './hosts.ts';
-import { clientOf, consentPage, decide, register, signedIn } from './rig.ts';
+import { clientOf, consentPage, decide, proofOf, type RegisteredClient, register, signedIn } from './rig.ts';
 
 let platform: TestPlatform;
 let person: Browser;
@@ -57,16 +57,16 @@ async function scopeFor({ scope }: HostRequests, challenge: string): Promise<str
   return scope === 'none' ? undefined : scope;
 }
 
-/** The id that it gets. */
-async function registered(description: HostRequests['registers']): Promise<string> {
+/** Claude breaks where it gets no secret, and others where they get one that they did not ask for. */
+async function registered(description: HostRequests['registers']): Promise<RegisteredClient> {
   const answer = await register(platform.url, description);
-  const client = (await answer.json()) as Record<string, unknown> & { client_id: string };
+  const client = (await answer.json()) as Record<string, unknown> & RegisteredClient;
   expect(answer.status, JSON.stringify(client)).toBe(201);
   expect(client.redirect_uris).toEqual(description.redirect_uris);
-  // A public client proves itself by the code's challenge; a secret would be kept nowhere safe.
-  expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
-  expect(client).not.toHaveProperty('client_secret');
-  return client.client_id;
+  const { token_endpoint_auth_method: method = 'none' } = description;
+  expect(client.token_endpoint_auth_method).toBe(method);
+  expect('client_secret' in client).toBe(method !== 'none');
+  return client;
 }
 
 describe('what each host sends when it signs its user in works', () => {
@@ -83,18 +83,20 @@ describe('what each host sends when it signs its user in works', () => {
       expect(issuer ?? resource).toBe(issuer ? platform.url : platform.url + path);
     }
 
-    const id = row.describedAt ?? (await registered(registers));
+    const id = row.describedAt;
+    const client = id ? { client_id: id, token_endpoint_auth_method: 'none' } : await registered(registers);
+    const [form, headers] = proofOf(client);
     const resource = namesResource ? platform.url + path : undefined;
     const scope = await scopeFor(row, challenge);
     for (const redirect of row.comesBackTo) {
-      const { authorizeUrl, redeem, refresh } = clientOf(platform.url, id, redirect);
+      const { authorizeUrl, redeem, refresh } = clientOf(platform.url, client.client_id, redirect);
       const asked = await consentPage(person, authorizeUrl({ resource, scope, ...row.adds }));
       expect(asked.text).toContain(registers.client_name);
       const { location } = await decide(person, asked, 'allow', agents);
       expect(location?.href.startsWith(redirect)).toBe(true);
       expect(location!.searchParams.get('iss')).toBe(platform.url);
 
-      const token = await redeem(location!.searchParams.get('code')!, { resource });
+      const token = await redeem(location!.searchParams.get('code')!, { ...form, resource }, headers);
       expect(token).toMatchObject({ status: 200, body: { token_type: 'Bearer' } });
       const listed = await ask(path, token.body.access_token!, 'tools/list');
       expect(listed.status).toBe(200);
@@ -102,10 +104,9 @@ describe('what each host sends when it signs its user in works', () => {
       expect((await ask(path, token.body.access_token!, 'tools/call', call)).status).toBe(200);
 
       const granted = token.body.scope as string | undefined;
-      const renewed = await refresh(token.body.refresh_token!, {
-        resource,
-        scope: row.repeatsScope ? granted : undefined,
-      });
+      const scopeAgain = row.repeatsScope ? granted : undefined;
+      const again = { ...form, resource, scope: scopeAgain };
+      const renewed = await refresh(token.body.refresh_token!, again, headers);
       expect(renewed.status, JSON.stringify(renewed.body)).toBe(200);
       expect((await ask(path, renewed.body.access_token!, 'tools/list')).status).toBe(200);
     }

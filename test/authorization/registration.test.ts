@@ -25,9 +25,9 @@ const clientRows = () =>
     .execute();
 
 describe('a client that registers (B-25)', () => {
-  it('is a public one that uses codes and refresh tokens, whatever it asked for', async () => {
+  it('is a public one that uses codes and refresh tokens, whatever else it asked for', async () => {
     const { status, body } = await asked({
-      token_endpoint_auth_method: 'client_secret_basic',
+      token_endpoint_auth_method: 'private_key_jwt',
       grant_types: ['client_credentials', 'password', 'implicit'],
       response_types: ['token', 'id_token'],
       scope: 'everything',

@@ -13,14 +13,31 @@ export interface TokenAnswer {
   };
 }
 
+type FormParameters = Readonly<Record<string, string | undefined>>;
+
+/** A client as the answer to its registration describes it. */
+export interface RegisteredClient {
+  readonly client_id: string;
+  readonly client_secret?: string;
+  readonly token_endpoint_auth_method: string;
+}
+
 /** A registered client with its verifier, and what it may do with it. */
 export interface TestClient {
   readonly id: string;
   readonly verifier: string;
   /** Where it sends a browser. Parameters that are `undefined` are left out. */
   authorizeUrl(parameters?: Readonly<Record<string, string | undefined>>): string;
-  redeem(code: string, parameters?: Readonly<Record<string, string | undefined>>): Promise<TokenAnswer>;
-  refresh(token: string, parameters?: Readonly<Record<string, string | undefined>>): Promise<TokenAnswer>;
+  redeem(
+    code: string,
+    parameters?: FormParameters,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<TokenAnswer>;
+  refresh(
+    token: string,
+    parameters?: FormParameters,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<TokenAnswer>;
 }
 
 /** A browser in which the person is signed in. */
@@ -86,18 +103,31 @@ export function clientOf(url: string, id: string, redirect = CALLBACK): TestClie
       for (const [name, value] of Object.entries(all)) if (value !== undefined) search.set(name, value);
       return `${url}/oauth/authorize?${search}`;
     },
-    redeem: (code, parameters = {}) =>
-      post(`${url}/oauth/token`, {
-        ...{ grant_type: 'authorization_code', code, client_id: id, redirect_uri: redirect },
-        code_verifier: verifier,
-        ...parameters,
-      }),
-    refresh: (token, parameters = {}) =>
-      post(`${url}/oauth/token`, {
-        ...{ grant_type: 'refresh_token', refresh_token: token, client_id: id },
-        ...parameters,
-      }),
+    redeem: (code, parameters = {}, headers = {}) => {
+      const form = { grant_type: 'authorization_code', code, client_id: id, redirect_uri: redirect };
+      return post(`${url}/oauth/token`, { ...form, code_verifier: verifier, ...parameters }, headers);
+    },
+    refresh: (token, parameters = {}, headers = {}) => {
+      const form = { grant_type: 'refresh_token', refresh_token: token, client_id: id };
+      return post(`${url}/oauth/token`, { ...form, ...parameters }, headers);
+    },
   };
+}
+
+/** How a client says who it is, as it was registered: in the form, or in the headers. */
+export function proofOf({
+  client_id: id,
+  client_secret: secret = '',
+  token_endpoint_auth_method: method,
+}: RegisteredClient): readonly [FormParameters, Readonly<Record<string, string>>] {
+  if (method === 'client_secret_basic')
+    return [{ client_id: undefined }, { authorization: basic(id, secret) }];
+  return [{ client_id: id, client_secret: method === 'client_secret_post' ? secret : undefined }, {}];
+}
+
+export function basic(id: string, secret: string): string {
+  const said = [id, secret].map(encodeURIComponent).join(':');
+  return `Basic ${Buffer.from(said).toString('base64')}`;
 }
 
 /** The page on which the person is asked. */

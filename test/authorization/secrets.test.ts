@@ -3,10 +3,21 @@ import { startTestPlatform } from '@patchbay/testing/platform';
 import { engines } from '@patchbay/testing/stores';
 import { describe, expect, it } from 'vitest';
 import { dumpFolder, dumpTables } from '../canary.ts';
-import { clientOf, consentPage, decide, newClient, signedIn } from './rig.ts';
+import {
+  basic,
+  clientOf,
+  codeFor,
+  consentPage,
+  decide,
+  newClient,
+  proofOf,
+  type RegisteredClient,
+  register,
+  signedIn,
+} from './rig.ts';
 
 describe.each(engines)('what passes through the authorization server, on %s', engine => {
-  it('is kept nowhere as it was: no code, no verifier, no token and no sign-in under way (attack 46)', async () => {
+  it('is kept nowhere as it was: no code, no verifier, no token, no secret of a client and no sign-in under way (attack 46)', async () => {
     const platform =
       engine === 'sqlite' ? await startTestPlatform() : await startTestCluster({ nodes: 1, env: {} });
     try {
@@ -30,6 +41,27 @@ describe.each(engines)('what passes through the authorization server, on %s', en
       await client.redeem(secrets.code);
       await clientOf(platform.url, 'client_none').refresh(secrets.renewed);
       await client.refresh('wrong', { client_secret: secrets.verifier });
+
+      for (const method of ['client_secret_post', 'client_secret_basic']) {
+        const answer = await register(platform.url, { token_endpoint_auth_method: method });
+        const registered = (await answer.json()) as RegisteredClient;
+        const { client_id: id, client_secret: secret } = registered;
+        secrets[method] = secret!;
+        secrets[`${method} in a header`] = basic(id, secret!).slice('Basic '.length);
+        const proving = clientOf(platform.url, id);
+        const redeemed = await proving.redeem(
+          await codeFor(browser, proving.authorizeUrl()),
+          ...proofOf(registered),
+        );
+        expect(redeemed.status).toBe(200);
+        // Refused ones are written about.
+        await client.refresh(redeemed.body.refresh_token!, { client_secret: secret });
+        await proving.refresh(
+          'x',
+          { client_id: undefined },
+          { authorization: basic('client_none', secret!) },
+        );
+      }
 
       const rows = await dumpTables(platform.platform.store);
       expect(rows.authorization_records?.length).toBeGreaterThan(1);

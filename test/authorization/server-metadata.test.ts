@@ -8,6 +8,8 @@ const documentAt = async (url: string) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
+const METHODS = ['none', 'client_secret_post', 'client_secret_basic'];
+
 describe('what clients are told of the authorization server', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
@@ -25,7 +27,9 @@ describe('what clients are told of the authorization server', () => {
         token_endpoint: `${platform.url}/oauth/token`,
         registration_endpoint: `${platform.url}/oauth/register`,
         code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: ['none'],
+        token_endpoint_auth_methods_supported: METHODS,
+        revocation_endpoint_auth_methods_supported: METHODS,
+        introspection_endpoint_auth_methods_supported: METHODS,
         grant_types_supported: ['authorization_code', 'refresh_token'],
         response_types_supported: ['code'],
         authorization_response_iss_parameter_supported: true,

@@ -187,7 +187,7 @@ export const CLIENT_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'without a secret that says it has one (our own)',
-    refused: 'oauth: invalid-client',
+    refused: 'oauth: other-client-authentication',
     plan: async ({ browser, client, platform }) => {
       const code = await codeFor(browser, client.authorizeUrl());
       return async () => {

@@ -2,6 +2,7 @@ import type { Provider } from 'oidc-provider';
 import type { Audit } from '../../records/audit/audit.ts';
 import type { AccessTokens } from '../token/access-token.ts';
 import { askedAuthorization, askedToken } from './asked.ts';
+import { CLIENT_AUTH_METHODS } from './client-auth.ts';
 import { type Consents, createConsents } from './consents.ts';
 import { type ClientHeaders, exchange, type LibraryAnswer } from './exchange.ts';
 import { createProvider, type ProviderDeps, ROUTES } from './provider.ts';
@@ -52,7 +53,7 @@ export function createAuthorizationServer(
   const ask = async (asked: Parameters<typeof exchange>[1]) => exchange(await provider(), asked);
   const post = (url: string, form: URLSearchParams, { authorization }: ClientHeaders) =>
     ask({ method: 'POST', url, contentType: FORM, body: form.toString(), authorization });
-  const answers = createTokenAnswers({ ...deps, provider, post });
+  const answers = createTokenAnswers({ ...deps, post });
 
   return {
     metadata: () => metadataOf(issuer(), deps.clientDocument !== undefined),
@@ -92,9 +93,9 @@ function metadataOf(issuer: string, takesClientDocuments: boolean): Readonly<Rec
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],
-    token_endpoint_auth_methods_supported: ['none'],
-    revocation_endpoint_auth_methods_supported: ['none'],
-    introspection_endpoint_auth_methods_supported: ['none'],
+    token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     ...(takesClientDocuments && { client_id_metadata_document_supported: true }),

@@ -40,7 +40,9 @@ export function createClientDocuments(
       return value === null ? [] : [[name, value] as [string, string]];
     });
     const { client_id } = said as Record<string, unknown>;
-    return Response.json({ ...client.value, client_id }, { headers });
+    // Everybody reads such a document, so a secret could be in none.
+    const described = { ...client.value, client_id, token_endpoint_auth_method: 'none' };
+    return Response.json(described, { headers });
   };
 }
 

@@ -19,7 +19,7 @@ export interface LibraryAnswer {
   readonly body: string;
 }
 
-/** How a client says who it is besides the form: public clients say it there, and nothing here. */
+/** How a client says who it is besides the form: with its secret, or not at all. */
 export interface ClientHeaders {
   readonly authorization: string | undefined;
 }

@@ -9,7 +9,7 @@ declare module 'oidc-provider' {
     client_uri?: string;
     redirect_uris: string[];
     application_type: 'web' | 'native';
-    token_endpoint_auth_method: 'none';
+    token_endpoint_auth_method: 'none' | 'client_secret_post' | 'client_secret_basic';
     grant_types: string[];
     response_types: string[];
   }
@@ -19,7 +19,10 @@ declare module 'oidc-provider' {
     readonly clientName?: string;
     readonly clientUri?: string;
     readonly redirectUris: readonly string[];
+    /** As our records have it: the hash. */
+    readonly clientSecret?: string;
     redirectUriAllowed(value: string): boolean;
+    compareClientSecret(presented: string): boolean;
   }
 
   export interface Interaction {

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { findPerson } from '../../store/tables/users.ts';
 import type { ResourceName, Resources } from '../token/resource.ts';
 import type { SigningKeys } from '../token/signing-keys.ts';
+import { CLIENT_AUTH_METHODS, isClientSecret, newClientSecret } from './client-auth.ts';
 import { createRecords } from './records.ts';
 import { isLoopbackRedirect } from './redirect-uri.ts';
 import { reasonOf } from './refusal-reason.ts';
@@ -85,7 +86,7 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
     scopes: ['openid'],
     claims: { openid: ['sub'] },
     responseTypes: ['code'],
-    clientAuthMethods: ['none'],
+    clientAuthMethods: [...CLIENT_AUTH_METHODS],
     allowOmittingSingleRegisteredRedirectUri: false,
     clientDefaults: {
       grant_types: ['authorization_code', 'refresh_token'],
@@ -117,6 +118,7 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
       registration: {
         enabled: true,
         idFactory: () => `client_${randomBase32(26)}`,
+        secretFactory: newClientSecret,
         issueRegistrationAccessToken: false,
       },
       revocation: { enabled: true, allowedPolicy: isOwnToken(deps.refused) },
@@ -200,6 +202,7 @@ export async function createProvider(issuer: string, deps: ProviderDeps): Promis
 
   pinTo(provider, issuer);
   letShippedClientComeBack(provider);
+  compareSecretsByHash(provider);
   tell(provider, { logger, refused: deps.refused });
   return provider;
 }
@@ -227,6 +230,13 @@ function letShippedClientComeBack({ Client }: LibraryProvider): void {
     return this.clientId === SHIPPED_CLIENT
       ? isLoopbackRedirect(uri)
       : allowed.call(this as typeof Client.prototype, uri);
+  };
+}
+
+/** A client as it is found has the hash of its secret, and no more is kept. */
+function compareSecretsByHash({ Client }: LibraryProvider): void {
+  Client.prototype.compareClientSecret = function (this: { clientSecret?: string }, presented) {
+    return isClientSecret(presented, this.clientSecret);
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../store/tables/authorization-records.ts';
 import { findGrant, type GrantRecord, removeEndedGrants, revokeGrant } from '../../store/tables/grants.ts';
 import type { Resources } from '../token/resource.ts';
+import { hashOfClientSecret } from './client-auth.ts';
 
 type Payload = Record<string, unknown>;
 
@@ -52,8 +53,8 @@ const OPEN_KINDS = new Set([CLIENT]);
 
 /**
  * The store of the authorization server. Codes, refresh tokens and sign-ins under way are kept under the SHA-256 of their id, and
- * nothing that is kept repeats it. Consents are the rows of `grants`; the library's own sessions are not kept: who is signed in is said
- * by the page session, and each authorization asks.
+ * nothing that is kept repeats it. Of a client's secret the SHA-256 is kept, and the library gets that back in its place. Consents are
+ * the rows of `grants`; the library's own sessions are not kept: who is signed in is said by the page session, and each authorization asks.
  */
 export function createRecords(deps: {
   readonly store: Store;
@@ -69,7 +70,7 @@ export function createRecords(deps: {
         const now = clock.now();
         const record = {
           ...{ kind, id: keyOf(kind, id), createdAt: now },
-          payload: withoutId(id, payload),
+          payload: kind === CLIENT ? withoutSecret(payload) : withoutId(id, payload),
           grantId: typeof payload.grantId === 'string' ? payload.grantId : undefined,
           expiresAt: expiresIn === undefined ? undefined : now + expiresIn * 1000,
         };
@@ -187,6 +188,12 @@ function isUsedUp(kind: string, usedAt: number | undefined, now: number): boolea
 
 function keyOf(kind: string, id: string): string {
   return OPEN_KINDS.has(kind) ? id : createHash('sha256').update(id).digest('hex');
+}
+
+/** The library stores a client once, when it registers. */
+function withoutSecret(client: Payload): Payload {
+  const { client_secret: secret } = client;
+  return typeof secret === 'string' ? { ...client, client_secret: hashOfClientSecret(secret) } : client;
 }
 
 /** The id stands in `jti`, and at the end of the address at which a sign-in goes on. */

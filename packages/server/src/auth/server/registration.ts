@@ -1,5 +1,6 @@
 import type { ClientMetadata } from 'oidc-provider';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
+import { clientAuthMethod } from './client-auth.ts';
 import { kindOfRedirect } from './redirect-uri.ts';
 
 /** Why a client is not registered: `error` as RFC 7591 has it, and a sentence that names the member. */
@@ -17,15 +18,20 @@ const MAX_NAME_CHARS = 100;
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /**
- * What is kept of a client's description, whoever sent it: its name, its addresses to come back to and its own address, which is shown and never
- * fetched. Everything else is dropped (attack 12). Whatever it asked for, it is a public client that uses codes with PKCE and refresh
- * tokens; RFC 7591 lets the answer say so.
+ * What is kept of a client's description, whoever sent it: its name, its addresses to come back to, its own address, which is shown and never
+ * fetched, and whether it proves itself with a secret. Everything else is dropped (attack 12). Whatever it asked for, it uses codes with PKCE
+ * and refresh tokens, and is a public client unless it asked for a secret; RFC 7591 lets the answer say so.
  */
 export function readClient(said: unknown): Outcome<DescribedClient, RegistrationRefusal> {
   if (typeof said !== 'object' || said === null || Array.isArray(said)) {
     return invalid('The registration must be a JSON object.');
   }
-  const { redirect_uris: uris, client_name: name, client_uri: uri } = said as Record<string, unknown>;
+  const {
+    redirect_uris: uris,
+    client_name: name,
+    client_uri: uri,
+    token_endpoint_auth_method: method,
+  } = said as Record<string, unknown>;
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECTS) {
     return badRedirect(`redirect_uris must be 1 to ${MAX_REDIRECTS} addresses.`);
   }
@@ -45,7 +51,7 @@ export function readClient(said: unknown): Outcome<DescribedClient, Registration
     ...(isWebAddress(uri) && { client_uri: uri }),
     redirect_uris: [...new Set(uris as string[])],
     application_type: kinds.every(kind => kind === 'web') ? 'web' : 'native',
-    token_endpoint_auth_method: 'none',
+    token_endpoint_auth_method: clientAuthMethod(method),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
   });
