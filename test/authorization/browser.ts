@@ -1,3 +1,5 @@
+import { createCookieJar } from '@patchbay/testing/cookie-jar';
+
 /** A browser as far as our pages need one: cookies with their paths, forms, and redirects one by one. */
 export interface Browser {
   get(url: string): Promise<BrowserAnswer>;
@@ -25,33 +27,15 @@ export function createBrowser(
   base: string,
   send: (url: string, init: RequestInit) => Promise<Response> = fetch,
 ): Browser {
-  const cookies = new Map<string, { readonly value: string; readonly path: string }>();
-
-  function cookiesFor(path: string): string {
-    return [...cookies]
-      .filter(([, cookie]) => path.startsWith(cookie.path))
-      .map(([name, { value }]) => `${name.split(' ')[0]}=${value}`)
-      .join('; ');
-  }
-
-  function keep(header: string): void {
-    const [pair = '', ...attributes] = header.split(/;\s*/);
-    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
-    const path = attributes.find(each => /^path=/i.test(each))?.slice(5) ?? '/';
-    const isOver = attributes.some(
-      each => /^max-age=0$/i.test(each) || /^expires=Thu, 01 Jan 1970/i.test(each),
-    );
-    if (isOver) cookies.delete(`${name} ${path}`);
-    else cookies.set(`${name} ${path}`, { value, path });
-  }
+  const jar = createCookieJar();
 
   async function ask(url: string, init: RequestInit): Promise<BrowserAnswer> {
     const response = await send(url, {
       ...init,
       redirect: 'manual',
-      headers: { ...init.headers, cookie: cookiesFor(new URL(url).pathname) },
+      headers: { ...init.headers, cookie: jar.cookiesFor(new URL(url).pathname) },
     });
-    for (const header of response.headers.getSetCookie()) keep(header);
+    jar.keep(response.headers);
     const location = response.headers.get('location');
     return {
       ...{ url, status: response.status, headers: response.headers, text: await response.text() },
@@ -75,7 +59,7 @@ export function createBrowser(
       }
       return at;
     },
-    cookiesFor,
+    cookiesFor: jar.cookiesFor,
   };
 }
 

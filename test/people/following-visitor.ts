@@ -1,3 +1,4 @@
+import { type CookieJar, createCookieJar } from '@patchbay/testing/cookie-jar';
 import type { TestPlatform } from '@patchbay/testing/platform';
 import { expect } from 'vitest';
 
@@ -20,24 +21,18 @@ export interface Visitor {
 
 export function newVisitor(): Visitor {
   let home: string | undefined;
-  const jars = new Map<string, Map<string, string>>();
-  const jarOf = (url: string) => {
-    // As browsers do, whatever the port.
-    const { hostname } = new URL(url);
-    const jar = jars.get(hostname) ?? new Map<string, string>();
+  const jars = new Map<string, CookieJar>();
+  const jarOf = ({ hostname }: URL) => {
+    const jar = jars.get(hostname) ?? createCookieJar();
     jars.set(hostname, jar);
     return jar;
   };
-  const cookiesFor = (url: string) => [...jarOf(url)].map(([name, value]) => `${name}=${value}`).join('; ');
 
   async function visit(url: string, init: RequestInit = {}): Promise<Visited> {
-    const headers = { ...init.headers, cookie: cookiesFor(url) };
+    const at = new URL(url);
+    const headers = { ...init.headers, cookie: jarOf(at).cookiesFor(at.pathname) };
     const response = await fetch(url, { ...init, headers, redirect: 'manual' });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = cookie.split(';')[0]!.split('=');
-      if (/max-age=0|expires=thu, 01 jan 1970/i.test(cookie)) jarOf(url).delete(name);
-      else jarOf(url).set(name, value);
-    }
+    jarOf(at).keep(response.headers);
     const text = await response.text();
     const refresh = /^0; url=(.+)$/.exec(response.headers.get('refresh') ?? '')?.[1];
     const next = response.headers.get('location') ?? refresh;

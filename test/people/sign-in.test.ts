@@ -1,6 +1,6 @@
 import { createClient } from '@patchbay/contract/client';
 import type { TestPlatform } from '@patchbay/testing/platform';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { platforms } from '../doors/platforms.ts';
 import { createJumpingClock } from '../jumping-clock.ts';
 import { newVisitor, signIn, type Visitor } from './visitor.ts';
@@ -14,8 +14,19 @@ const WRONG = 'User name and password do not fit.';
 let people = 0;
 
 describe.each(platforms)('signing in with a password, on $kind', ({ start }) => {
+  let shared: TestPlatform;
+  /** That of all tests, or of one that needs another clock, another address or a minute of its own. */
   let platform: TestPlatform;
-  afterEach(() => platform?.close());
+  beforeAll(async () => {
+    shared = await start();
+  });
+  beforeEach(() => {
+    platform = shared;
+  });
+  afterEach(async () => {
+    if (platform !== shared) await platform.close();
+  });
+  afterAll(() => shared?.close());
 
   async function addPerson(): Promise<{ login: string; userId: string }> {
     people += 1;
@@ -32,7 +43,6 @@ describe.each(platforms)('signing in with a password, on $kind', ({ start }) => 
   const isSignedIn = async (visitor: Visitor) => (await visitor.get('/account')).status === 200;
 
   it('begins a session whose cookie is out of reach, and which is another one than any before (fixation)', async () => {
-    platform = await start();
     const { login } = await addPerson();
     const visitor = newVisitor(platform.url);
     const planted = 'p'.repeat(43);
@@ -116,7 +126,6 @@ describe.each(platforms)('signing in with a password, on $kind', ({ start }) => 
   }, 60_000);
 
   it('signs out everywhere the browser went: the cookie is worth nothing on any node', async () => {
-    platform = await start();
     const { login } = await addPerson();
     const visitor = newVisitor(platform.url);
     await signIn(visitor, login, PASSWORD);
@@ -152,7 +161,6 @@ describe.each(platforms)('signing in with a password, on $kind', ({ start }) => 
   it.each(['disable', 'resetPassword'] as const)(
     'ends the sessions of a person at once, on all nodes, when an admin does %s (attack 14)',
     async change => {
-      platform = await start();
       const { login, userId } = await addPerson();
       const visitor = newVisitor(platform.url);
       await signIn(visitor, login, PASSWORD);
@@ -165,7 +173,6 @@ describe.each(platforms)('signing in with a password, on $kind', ({ start }) => 
   );
 
   it('shows the roles that a person has now, and ends their keys and sessions in one step when they are shut out (attack 14)', async () => {
-    platform = await start();
     const { login, userId } = await addPerson();
     const visitor = newVisitor(platform.url);
     await signIn(visitor, login, PASSWORD);
@@ -186,7 +193,6 @@ describe.each(platforms)('signing in with a password, on $kind', ({ start }) => 
   });
 
   it('changes a password with the one before only, and signs out every other browser', async () => {
-    platform = await start();
     const { login } = await addPerson();
     const [here, there] = [newVisitor(platform.url), newVisitor(platform.url)];
     for (const visitor of [here, there]) await signIn(visitor, login, PASSWORD);

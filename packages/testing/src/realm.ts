@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createCookieJar } from './cookie-jar.ts';
 import { type GrantContext, grantAll, listenOnLoopback, newSigningKey, Provider } from './openid-provider.ts';
 
 /** Somebody whom the realm knows. */
@@ -182,16 +183,13 @@ export async function startTestRealm(): Promise<TestRealm> {
 
 /** As a browser would, with the cookies of the answers before, until it is sent to somebody else. */
 async function walkFrom(address: string): Promise<URL> {
-  const cookies = new Map<string, string>();
+  const jar = createCookieJar();
   const { origin } = new URL(address);
   let next = new URL(address);
   for (let redirects = 0; redirects < 10; redirects += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(next, { redirect: 'manual', headers: { cookie } });
-    for (const set of answer.headers.getSetCookie()) {
-      const [name, value] = set.split(';')[0]!.split('=') as [string, string];
-      cookies.set(name, value);
-    }
+    const headers = { cookie: jar.cookiesFor(next.pathname) };
+    const answer = await fetch(next, { redirect: 'manual', headers });
+    jar.keep(answer.headers);
     const location = answer.headers.get('location');
     if (location === null)
       throw new Error(`${next.pathname} answered ${answer.status}: ${await answer.text()}`);
