@@ -4,7 +4,7 @@ import type { Grants } from '../../auth/server/grants.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { RequestScope } from '../http/request-scope.ts';
 import { hidden } from './form.ts';
-import { type Html, redirectTo } from './layout.ts';
+import { dateOf, type Html, redirectTo } from './layout.ts';
 import type { PageDeps } from './pages.ts';
 import type { Words } from './words.ts';
 
@@ -21,7 +21,7 @@ export function applications(words: Words, { csrf }: PageSession, connected: rea
 <ul>${connected.map(
     grant => html`<li>
 <strong><bdi>${grant.clientName}</bdi></strong><br>
-<span class="quiet">${text.mayUse}: ${mayUse(words, grant)}. ${text.allowed}: ${new Date(grant.createdAt).toISOString().slice(0, 10)}.</span>
+<span class="quiet">${text.mayUse}: ${mayUse(words, grant)}. ${text.allowed}: ${dateOf(grant.createdAt)}.</span>
 <form method="post" action="/account/applications">${hidden('csrf', csrf)}${hidden('grant', grant.id)}
 <button class="second" aria-label="${text.disconnect}: ${grant.clientName}">${text.disconnect}</button></form>
 </li>`,

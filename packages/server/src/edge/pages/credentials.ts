@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { PageSession } from '../../auth/page/page-sessions.ts';
 import type { RequestScope } from '../http/request-scope.ts';
 import { hidden } from './form.ts';
-import { type Html, redirectTo } from './layout.ts';
+import { dateOf, type Html, redirectTo } from './layout.ts';
 import type { PageDeps } from './pages.ts';
 import type { Words } from './words.ts';
 
@@ -15,7 +15,6 @@ export async function credentialsPart(
 ): Promise<Html> {
   const { credentials: text } = words;
   const list = await credentials.list(userId);
-  const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
   return html`<h2 id="credentials">${text.title}</h2>
 ${isRemoved ? html`<p class="notice" role="status">${text.removed}</p>` : ''}
 ${list.length === 0 ? html`<p class="quiet">${text.none}</p>` : ''}
@@ -30,7 +29,7 @@ ${list.map(
 }
 
 /** `POST /account/credentials`: forgets one; agents ask again when they need it. */
-export async function disconnect(
+export async function disconnectServer(
   { guard, credentials, noteDone }: PageDeps,
   request: Request,
   scope: RequestScope,

@@ -60,6 +60,11 @@ ${body}
   return new Response(String(text), { status, headers: all });
 }
 
+/** The day of a time in epoch ms, as UTC has it. */
+export function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 /** Sends the browser to another page with GET, whatever it sent here. */
 export function redirectTo(location: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ ...PAGE_HEADERS, Location: location });

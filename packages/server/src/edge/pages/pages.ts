@@ -14,7 +14,7 @@ import { disconnectApplication } from './applications.ts';
 import { type ConnectDeps, comeBack, connect, describeClient, showConnect } from './connect.ts';
 import { COME_BACK, OWN_DOCUMENT } from './connect-paths.ts';
 import { decideConsent, showConsent } from './consent.ts';
-import { disconnect } from './credentials.ts';
+import { disconnectServer } from './credentials.ts';
 import { showLink, useLink } from './link.ts';
 import { problemPage } from './problem-page.ts';
 import { beginRealmSignIn, endRealmSignIn } from './realm-sign-in.ts';
@@ -68,7 +68,7 @@ export function createPages(deps: PageDeps): Hono<Env> {
   pages.post('/account/password', c => changePassword(deps, c.req.raw, scopeOf(c)));
   pages.get('/mcp-login', c => showConsent(deps, c.req.raw, scopeOf(c)));
   pages.post('/mcp-login', c => decideConsent(deps, c.req.raw, scopeOf(c)));
-  pages.post('/account/credentials', c => disconnect(deps, c.req.raw, scopeOf(c)));
+  pages.post('/account/credentials', c => disconnectServer(deps, c.req.raw, scopeOf(c)));
   pages.get(OWN_DOCUMENT, () => describeClient(deps.base()));
   pages.get(COME_BACK, c => comeBack(deps, c.req.raw, scopeOf(c)));
   pages.get('/connect/:pauseId', c => showConnect(deps, c.req.raw, c.req.param('pauseId'), scopeOf(c)));
