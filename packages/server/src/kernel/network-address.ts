@@ -97,6 +97,12 @@ export function classifyHost(hostname: string): AddressClass {
   return 'public';
 }
 
+/** What the listener is called, in small letters and as an address spells it: by the loopback names, and by the host it is bound to. */
+export function hostsOfListener(boundHost: string): readonly string[] {
+  const bound = boundHost.includes(':') ? `[${boundHost}]` : boundHost;
+  return ['localhost', '127.0.0.1', '[::1]', bound.toLowerCase()];
+}
+
 /** True when listening on this host reaches this machine only. A name other than localhost is taken as a network. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = normalizeHost(hostname);

@@ -1,5 +1,5 @@
 import { isAgentId } from '@patchbay/contract/ids';
-import { isLoopbackHost } from '../../kernel/network-address.ts';
+import { hostsOfListener, isLoopbackHost } from '../../kernel/network-address.ts';
 
 /** What a token may be for (RFC 8707): the operator door, one agent, or every agent that is granted at consent (decisions.md 3). */
 export type ResourceName =
@@ -27,7 +27,6 @@ export interface Resources {
 const MAX_ADDRESS_CHARS = 2048;
 /** Scheme and authority, then a path of plain characters: no user info, query, fragment or encoding. */
 const ADDRESS = /^(https?:\/\/[a-z0-9._:[\]-]+)((?:\/[a-z0-9._~-]*)*)$/i;
-const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 export function createResources(options: {
   /** Where others reach the platform: the public address, else the one it listens at. */
@@ -53,11 +52,10 @@ export function createResources(options: {
   const bases = () => {
     if (publicUrl !== undefined) return [advertised(publicUrl)];
     const { port } = new URL(address());
-    const bound = boundHost.includes(':') ? `[${boundHost}]` : boundHost;
     const allowed = allowedHosts.flatMap(host =>
       /:\d+$/.test(host) ? [host] : [host, ...(port === '' ? [] : [`${host}:${port}`])],
     );
-    const own = [...LOOPBACK_HOSTS, bound].map(host => (port === '' ? host : `${host}:${port}`));
+    const own = hostsOfListener(boundHost).map(host => (port === '' ? host : `${host}:${port}`));
     return [...own, ...allowed].map(host => advertised(`http://${host.toLowerCase()}`));
   };
 

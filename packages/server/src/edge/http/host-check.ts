@@ -1,3 +1,4 @@
+import { hostsOfListener } from '../../kernel/network-address.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 
 export type HostRefusal =
@@ -13,8 +14,6 @@ export type HostRefusal =
       readonly value: string;
       readonly setting: 'PATCHBAY_ALLOWED_ORIGINS';
     };
-
-const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 export interface HostCheck {
   /** Is this request addressed to us, and does no foreign page send it? (DNS rebinding; attacks 35) */
@@ -40,8 +39,7 @@ export function createHostCheck(options: {
   readonly allowedOrigins: readonly string[];
 }): HostCheck {
   const publicUrl = options.publicUrl === undefined ? undefined : new URL(options.publicUrl);
-  const bound = options.boundHost.includes(':') ? `[${options.boundHost}]` : options.boundHost;
-  const hostnames = new Set([...LOOPBACK_HOSTS, bound.toLowerCase()]);
+  const hostnames = new Set(hostsOfListener(options.boundHost));
   const exactHosts = new Set(options.allowedHosts.map(host => host.toLowerCase()));
   const origins = new Set(options.allowedOrigins.map(origin => origin.toLowerCase()));
   if (publicUrl) {
