@@ -1,4 +1,5 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import { networkOf } from '../http/network-of.ts';
 
 /** What costs a row or a request elsewhere each time, and anybody may ask for. */
 export type Counted = 'register' | 'authorize' | 'document';
@@ -27,8 +28,12 @@ export function createOAuthRate(): OAuthRate {
     ]),
   );
   return {
-    async admits(what, address = '') {
+    async admits(what, from = '') {
       const { each, all } = limiters[what]!;
+      const address = networkOf(from);
+      // Who has used up their own takes nothing from the others.
+      const used = await each.get(address);
+      if (used && used.consumedPoints >= LIMITS[what].each) return false;
       // All together first: no more addresses are remembered than are let in.
       return (await counts(all, 'all')) && counts(each, address);
     },

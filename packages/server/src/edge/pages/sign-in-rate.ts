@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import { networkOf } from '../http/network-of.ts';
 
 /** Tries to sign in within a minute, counted in memory of this node. */
 export interface SignInRate {
@@ -28,14 +29,4 @@ export function createSignInRate(): SignInRate {
       return admitted(logins.consume(createHash('sha256').update(login).digest('base64')));
     },
   };
-}
-
-/** One customer has as many addresses of IPv6 as they like in the first half of it. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
-  return [...groups, ...Array<string>(Math.max(0, zeros)).fill('0'), ...rest].slice(0, 4).join(':');
 }
