@@ -82,11 +82,25 @@ describe.each(engines)('accounts on %s', engine => {
     expect(guesses.filter(([reason]) => reason === 'wrong-password')).toHaveLength(5);
   });
 
-  it('are unlocked by a reset, which takes the password away', async () => {
+  it('are unlocked by a reset, which takes the password away, and what somebody may have allowed with it (our own)', async () => {
     await using store = await openTestStore(engine);
-    const { accounts, users, id, tryToSignIn } = await startAccounts(store);
+    const { accounts, users, clock, id, tryToSignIn } = await startAccounts(store);
     for (let wrong = 0; wrong < 5; wrong += 1) await tryToSignIn('anna', 'wrong');
+    const now = clock.now();
+    await store.commit(db =>
+      insertGrant(db, {
+        ...{ id: 'grant_1', userId: id, clientId: 'client_1', clientName: 'An editor', door: 'operator' },
+        ...{
+          agentIds: [],
+          scope: 'operator',
+          createdAt: now,
+          expiresAt: now + MINUTE_MS,
+          revokedAt: undefined,
+        },
+      }),
+    );
     await users.resetPassword(id);
+    expect(await findGrant(store.db, 'grant_1')).toMatchObject({ revokedAt: now });
     expect(await tryToSignIn('anna', PASSWORD)).toEqual(['no-password', 1]);
     expect(await accounts.choosePassword(id, 'short')).toMatchObject({ refusal: { reason: 'too-short' } });
     expect(await accounts.choosePassword(id, 'eight green umbrellas')).toMatchObject({ ok: true });

@@ -61,6 +61,16 @@ describe.each(platforms)('sharing an agent, on $kind', ({ start }) => {
   const found = async ({ client }: Person) =>
     (await client.call('discover_agents', {})).agents.map(agent => agent.agentId);
 
+  it('gives nobody the words with which its conversations begin: a trigger is for who may change the agent (our own)', async () => {
+    const carl = await person('patchbay-editor');
+    await share(`user:${carl.userId}`);
+    const body = { intent: `ask-${agentId}`, agentDeployments: [{ agentId, environment: 'production' }] };
+    const make = ({ client }: Person) =>
+      client.call('create_agent_trigger', { config: JSON.stringify(body) });
+    await expect(make(carl)).rejects.toMatchObject({ code: 'agent_not_found' });
+    await expect(make(ann)).resolves.toMatchObject({ intent: body.intent });
+  });
+
   it('is not done by itself: an agent is its owner’s, for lists, for REST and at both doors', async () => {
     expect(await found(ann)).toEqual([agentId]);
     expect(await found(bob)).toEqual([]);

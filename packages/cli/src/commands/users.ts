@@ -80,7 +80,9 @@ Examples:
     });
 
   addSharedOptions(users.command('reset'))
-    .description('sign somebody out everywhere and print a one-time link to choose another password with')
+    .description(
+      'sign somebody out everywhere, disconnect their applications and print a one-time link to choose another password with',
+    )
     .argument(...PERSON)
     .option('--login <login>', 'what they sign in with, for who has no login yet: people of an OpenID realm')
     .addHelpText('after', '\nExample:\n  npx patchbay users reset anna')

@@ -110,7 +110,7 @@ export const resetUserPassword = defineOperation({
   family,
   title: 'Let a person choose another password',
   description:
-    'Takes the password away, signs the person out everywhere and unlocks the account. The answer has a link, good once and for a day, with which they choose another one. Keys and connected applications keep working.',
+    'Takes the password away, signs the person out everywhere, disconnects their applications and unlocks the account. The answer has a link, good once and for a day, with which they choose another one. Keys keep working.',
   input: z.object({
     userId,
     login: login

@@ -1,4 +1,4 @@
-import { mayUseAgent, mayUseTrigger, scopeOf } from '../../kernel/access.ts';
+import { mayChangeAgent, mayUseTrigger, scopeOf } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import type { Logger } from '../../kernel/logger.ts';
@@ -56,7 +56,8 @@ export function createTriggers(deps: {
   async function requireAgents(principal: Principal, { deployments }: TriggerDocument): Promise<void> {
     for (const { agentId } of deployments) {
       const agent = await findAgent(store.db, agentId);
-      if (!agent || !mayUseAgent(principal, 'own-or-admin', agent)) throw agentNotFound(agentId);
+      // What a trigger says at the beginning is said to everybody who comes by its intent: not for whom an agent is only shared with.
+      if (!agent || !mayChangeAgent(principal, agent)) throw agentNotFound(agentId);
     }
   }
 

@@ -43,7 +43,8 @@ export interface Users {
   /** Exactly these from now on, for every key and session of the person. `conflict` where the owner would be no admin any more. */
   setRoles(userId: string, roles: readonly Role[]): Promise<Account>;
   /**
-   * Takes the password away, with every one-time link and every browser the person is signed in with, and unlocks the account.
+   * Takes the password away, with every one-time link, every browser the person is signed in with and what they allow clients, and unlocks the
+   * account; their keys stay.
    * `conflict` for who has no login and is given none, and for a login that is somebody else's, or another one than the person has.
    */
   resetPassword(userId: string, login?: string): Promise<Account>;
@@ -127,6 +128,8 @@ export function createUsers(deps: {
         await ensureLogin(db, account, login);
         await setPassword(db, userId, undefined);
         await endSignIns(db, userId);
+        // Whoever had the password may have allowed something with it.
+        await revokeGrantsOf(db, userId, clock.now());
       }),
 
     disable: userId =>
