@@ -8,6 +8,7 @@ export const NO_PEOPLE = {
     keep: async () => undefined,
     forget: () => undefined,
   } satisfies KeptTools,
+  actsFor: async () => true,
   credentialsOf(): never {
     throw new Error('Nobody has a credential here');
   },

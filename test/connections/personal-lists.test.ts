@@ -51,6 +51,7 @@ async function rigWith(options: object = {}, store?: Store) {
     registered: () => definition,
     reconcile: async () => undefined,
     checkOf: () => undefined,
+    actsFor: async () => true,
     credentialsOf: () => ({
       find: async (_name, principalId) => given.get(principalId),
       refused: async () => undefined,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type Client, createClient } from '@patchbay/contract/client';
+import type { Role } from '@patchbay/contract/roles';
 import type { TestNode, TestPlatform } from '@patchbay/testing/platform';
 import type { FaultServer, Received } from './servers/fault-server.ts';
 
@@ -47,8 +48,12 @@ export function guard(server: FaultServer, header = 'authorization', scheme = 'B
 export const isToolCall = ({ method }: Received) => method === 'tools/call';
 
 /** A person who may call tools by hand, with their own key. */
-export async function personAt(platform: TestPlatform, nodes: readonly TestNode[] = [platform]) {
-  const { userId, key } = await platform.addPerson(['patchbay-admin']);
+export async function personAt(
+  platform: TestPlatform,
+  nodes: readonly TestNode[] = [platform],
+  role: Role = 'patchbay-admin',
+) {
+  const { userId, key } = await platform.addPerson([role]);
   const clients: readonly Client[] = nodes.map(({ url }) =>
     createClient({ baseUrl: url, token: key, fetch }),
   );

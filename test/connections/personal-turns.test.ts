@@ -9,6 +9,9 @@ import { faultServers } from './servers/fault-servers.ts';
 
 const { serverWith } = faultServers();
 
+type Person = Awaited<ReturnType<typeof personAt>>;
+type Client = Rig['client'];
+
 describe.each(platforms)(
   'An agent at a server that each person reaches by themselves, at $kind',
   ({ start }) => {
@@ -22,7 +25,7 @@ describe.each(platforms)(
     const nodes = () => (platform as { nodes?: readonly TestPlatform[] }).nodes ?? [platform];
 
     /** A server, and an agent of somebody's that asks it who is there and that everyone may use. */
-    async function sharedAgent(name: string) {
+    async function sharedAgent(name: string, author: Client = rig.client) {
       const server = await serverWith('whoami');
       const guarded = guard(server);
       await rig.add(name, { url: server.url, credentialName: name });
@@ -32,8 +35,8 @@ describe.each(platforms)(
         mcpServerUrl: `patchbay:servers/${name}`,
         mcpCalls: [{ name: 'ask', toolName: 'whoami' }],
       });
-      await rig.client.call('deploy_agent_file', { file });
-      await rig.client.call('share_agent', { agentId: name, with: 'everyone' });
+      await author.call('deploy_agent_file', { file });
+      await author.call('share_agent', { agentId: name, with: 'everyone' });
       return guarded;
     }
 
@@ -69,6 +72,23 @@ describe.each(platforms)(
       expect(await heardOf(admin.client, conversation, 'ask')).toEqual({ answerError: refused });
       expect(shown(isToolCall)).toEqual([]);
       expect(await heardOf(ann.client, conversation, 'ask')).toEqual({ answer: 'ann' });
+    });
+
+    it('is nobody for whom somebody shares an agent who is no admin: what its author has it do is not theirs to have done (our own)', async () => {
+      const author = await personAt(platform, nodes(), 'patchbay-editor');
+      const { knows, shown } = await sharedAgent('lure', author.client);
+      const ann = await personAt(platform, nodes(), 'patchbay-user');
+      for (const person of [ann, author]) await person.give('lure', knows(person.userId));
+      const refused = {
+        code: 'AUTHENTICATION_FAILED',
+        message: expect.stringContaining('agents of somebody else do not get'),
+        sent: false,
+      };
+      const asked = async ({ client }: Person) =>
+        heardOf(client, await conversationOf(client, 'lure'), 'ask');
+      expect(await asked(ann)).toEqual({ answerError: refused });
+      expect(shown()).toEqual([]);
+      expect(await asked(author)).toEqual({ answer: author.userId });
     });
   },
 );

@@ -42,6 +42,7 @@ import type { StepType } from './agents/step/step.ts';
 import { createManagedChat } from './agents/trigger/managed-chat.ts';
 import { createTriggers } from './agents/trigger/triggers.ts';
 import { createAnsweredTurns } from './agents/turn/answered-turns.ts';
+import { actsFor } from './agents/turn/caller-token.ts';
 import { STEP_TYPES } from './agents/turn/steps.ts';
 import { createTurns, type Turns } from './agents/turn/turns.ts';
 import { createWaitedTurns } from './agents/turn/waited-turns.ts';
@@ -355,6 +356,7 @@ export async function createPlatform(
     reconcile: registry.reconcile,
     checkOf: registry.checkOf,
     onCall: metrics.outboundCall,
+    actsFor: (agentId, userId) => actsFor(store, agentId, userId),
   });
   const servers = createLiveServers({
     ...{ registry, accepted, kept, pool, store, clock, random },

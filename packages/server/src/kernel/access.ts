@@ -208,7 +208,7 @@ function reaches(principal: Principal, access: Access, ownerId: string): boolean
 }
 
 /**
- * Whose agents act as whoever talks to them (`${caller:token}`): one's own, and those of an admin, who may do everything already. Anybody
+ * Whose agents act as whoever talks to them, with `${caller:token}` and with their own credentials at servers: one's own, and those of an admin, who may do everything already. Anybody
  * else who writes an agent would get the rights of all who talk to it.
  */
 export function mayActAsCaller(

@@ -68,6 +68,8 @@ export function createOutboundCalls(deps: {
   readonly kept: KeptTools;
   /** Where people's own credentials come from, by instance. */
   readonly credentialsOf: (scope: string) => CredentialsProvider;
+  /** May the agent use what is this person's alone? */
+  readonly actsFor: (agentId: string, userId: string) => Promise<boolean>;
   /** A registered server as it is defined now. */
   readonly registered: (ref: ServerRef) => ServerDefinition | undefined;
   /** Has `registered` know what the store holds at this moment, where other nodes may have changed it. */
@@ -94,7 +96,7 @@ export function createOutboundCalls(deps: {
 
   const people = createPersonalConnections({
     ...{ pool, kept, accepted, registered, viewOf, checkAddress },
-    findAccess: createPersonalAccess({ credentialsOf: deps.credentialsOf, logger }),
+    findAccess: createPersonalAccess({ credentialsOf: deps.credentialsOf, actsFor: deps.actsFor, logger }),
     listed: (server, from) => listed(server, from),
   });
 

@@ -26,7 +26,7 @@ export function isPersonal(definition: ServerDefinition): definition is Personal
 
 /**
  * Finds the credential of the person a call is made for. Rejects with `SignInNeeded` where they have none, and with a `SessionError` where there is
- * no such person: nobody else's is ever taken (W-89).
+ * no such person, or the agent is somebody else's: nobody else's credential is ever taken (W-89).
  */
 export type FindPersonalAccess = (
   definition: PersonalServer,
@@ -37,13 +37,20 @@ export type FindPersonalAccess = (
 export function createPersonalAccess(deps: {
   /** Of an instance. */
   readonly credentialsOf: (scope: string) => CredentialsProvider;
+  /** May the agent use what is this person's alone? */
+  readonly actsFor: (agentId: string, userId: string) => Promise<boolean>;
   readonly logger: Logger;
 }): FindPersonalAccess {
-  const { credentialsOf, logger } = deps;
+  const { credentialsOf, actsFor, logger } = deps;
   return async (definition, callFor, endpoint) => {
     const { auth, ref } = definition;
     const server = formatServerRef(ref);
     const principalId = personOf(callFor, server);
+    const { agentId } = callFor;
+    if (agentId !== undefined && !(await actsFor(agentId, principalId)))
+      throw nobody(
+        `${server} is used with each person's own credential, which agents of somebody else do not get unless an admin owns them: use an agent of your own, or have an admin deploy this one`,
+      );
     const credentials = credentialsOf(ref.scope);
     const failed = (thrown: unknown): never => {
       if (thrown instanceof SessionError) throw thrown;
