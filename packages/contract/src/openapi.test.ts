@@ -29,8 +29,11 @@ describe('the reference', () => {
 
 describe('errors', () => {
   it('are only those a route can answer', () => {
-    expect(errorsOf(createKey)).toEqual(['invalid', 'unauthenticated', 'forbidden', 'too_large', 'internal']);
-    expect(errorsOf(listKeys)).toEqual(['invalid', 'unauthenticated', 'internal']);
+    expect(errorsOf(createKey)).toEqual([
+      ...['invalid', 'unauthenticated', 'forbidden', 'not_found', 'disabled'],
+      ...['too_large', 'internal'],
+    ]);
+    expect(errorsOf(listKeys)).toEqual(['invalid', 'unauthenticated', 'forbidden', 'internal']);
   });
 });
 

@@ -15,7 +15,7 @@ import {
 import { revokeGrantsOf } from '../../store/tables/grants.ts';
 import { revokeKeysOf } from '../../store/tables/keys.ts';
 import { deletePageSessionsOf } from '../../store/tables/page-sessions.ts';
-import { findOrInsertServerSecret } from '../../store/tables/server-secrets.ts';
+import { findOrInsertServerSecret, findServerSecret } from '../../store/tables/server-secrets.ts';
 import { deleteSignInLinksOf } from '../../store/tables/sign-in-links.ts';
 import { findFirstUser, insertUser, lockUser, type User, updateUserRoles } from '../../store/tables/users.ts';
 import { refusePassword } from './password-rules.ts';
@@ -58,6 +58,8 @@ export interface Users {
 }
 
 /** Name and login of who owns the installation. */
+/** Secret of the server that says who it is. */
+const OWNER_ID = 'owner-id';
 const OWNER = 'owner';
 
 export function createUsers(deps: {
@@ -79,7 +81,10 @@ export function createUsers(deps: {
   }
 
   async function isOwner(db: Db, userId: string): Promise<boolean> {
-    return (await findFirstUser(db))?.id === userId;
+    const chosen = await findServerSecret(db, OWNER_ID);
+    // Before that was kept, it was who came first.
+    const ownerId = chosen ? Buffer.from(chosen).toString() : (await findFirstUser(db))?.id;
+    return ownerId === userId;
   }
 
   return {
@@ -92,7 +97,7 @@ export function createUsers(deps: {
         }
         // Of two nodes that start at the same moment the second waits here, and gets the id of the first.
         const id = newUserId();
-        const chosen = await findOrInsertServerSecret(db, 'owner-id', Buffer.from(id), clock.now());
+        const chosen = await findOrInsertServerSecret(db, OWNER_ID, Buffer.from(id), clock.now());
         const owner: User = { id: Buffer.from(chosen).toString(), name: OWNER, roles: ['patchbay-admin'] };
         const created = owner.id === id;
         if (created) {

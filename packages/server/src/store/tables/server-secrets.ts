@@ -21,3 +21,13 @@ export async function findOrInsertServerSecret(
     .executeTakeFirstOrThrow();
   return new Uint8Array(row.value);
 }
+
+/** `undefined` while no node has asked for it. */
+export async function findServerSecret(db: Db, name: string): Promise<Uint8Array | undefined> {
+  const row = await db
+    .selectFrom('server_secrets')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row && new Uint8Array(row.value);
+}
