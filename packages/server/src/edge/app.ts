@@ -4,6 +4,7 @@ import { isAgentId } from '@patchbay/contract/ids';
 import { Hono } from 'hono';
 import type { Files } from '../agents/file/files.ts';
 import type { Authenticator, AuthRefusal, AuthRequest } from '../auth/authenticate.ts';
+import { type CredentialHeaders, readCredential } from '../auth/credential.ts';
 import { CallerToken } from '../kernel/caller-token.ts';
 import { PlatformError } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/logger.ts';
@@ -249,20 +250,23 @@ function withMark(principal: Principal, { headers }: Request): Principal {
 /** A person's own token or key goes on with what they ask for; that of an agent's key, or of the command line, is nobody's to lend (E-88). */
 function withToken(
   principal: Principal,
-  { headers }: Request,
+  request: Request,
   isOurs: ((url: URL) => boolean) | undefined,
 ): Principal {
   if (!isOurs || (principal.via !== 'user-key' && principal.via !== 'token')) return principal;
-  const token = /^Bearer +([^\s,]+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1];
-  return token === undefined ? principal : { ...principal, token: new CallerToken(token, isOurs) };
+  const presented = readCredential(credentialHeadersOf(request));
+  return 'token' in presented ? { ...principal, token: new CallerToken(presented.token, isOurs) } : principal;
 }
 
-function authRequestOf(request: Request, scope: RequestScope): AuthRequest {
+function authRequestOf(request: Request, { local }: RequestScope): AuthRequest {
+  return { ...credentialHeadersOf(request), local };
+}
+
+function credentialHeadersOf({ headers, url }: Request): CredentialHeaders {
   return {
-    authorization: request.headers.get('authorization') ?? undefined,
-    agentApiKey: request.headers.get('x-agent-api-key') ?? undefined,
-    inAddress: TOKEN_IN_ADDRESS.test(request.url),
-    local: scope.local,
+    authorization: headers.get('authorization') ?? undefined,
+    agentApiKey: headers.get('x-agent-api-key') ?? undefined,
+    inAddress: TOKEN_IN_ADDRESS.test(url),
   };
 }
 

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { sameBytes } from '../../kernel/digest.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 
 /** What an address lets its holder do with one file. */
@@ -36,8 +37,7 @@ export function createTickets(secret: Uint8Array): Tickets {
     admits(subject, { expires, signature }, now) {
       const given = Buffer.from(signature, 'base64url');
       const right = sign(subject, expires);
-      // Lengths differ only for texts that no ticket of ours has.
-      return given.length === right.length && timingSafeEqual(given, right) && now < expires;
+      return sameBytes(given, right) && now < expires;
     },
   };
 }

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256OfText } from '../../kernel/digest.ts';
 
 /** `oag_` opens what its owner may open, `bak_` opens one agent (B-14, B-16). */
 const KEY_PREFIX = { user: 'oag_', agent: 'bak_' } as const;
@@ -17,7 +18,7 @@ export function keyKindOf(token: string): 'user' | 'agent' | undefined {
 
 /** What the store keeps. A plain hash is enough: the key itself is random, there is nothing to guess. */
 export function hashKeyToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return sha256OfText(token);
 }
 
 /** Shown in lists, so that a person recognises the key. */

@@ -1,13 +1,14 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { sameBytes, sha256OfText } from '../../kernel/digest.ts';
 
 /** 256 random bits, 43 characters: what a cookie or a one-time link holds. */
 export function newPageToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What the store keeps of it. A plain hash is enough: there is nothing to guess. */
+/** What the store keeps of it. */
 export function hashPageToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return sha256OfText(token);
 }
 
 /** What a form carries to show that it is a page of ours that this browser was given: only who has the cookie's value can know it. */
@@ -17,6 +18,5 @@ export function csrfOf(token: string): string {
 
 /** Compares in constant time. */
 export function csrfFits(csrf: string, given: string): boolean {
-  const [right, other] = [Buffer.from(csrf), Buffer.from(given)];
-  return right.length === other.length && timingSafeEqual(right, other);
+  return sameBytes(Buffer.from(csrf), Buffer.from(given));
 }

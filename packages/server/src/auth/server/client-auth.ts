@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sameBytes, sha256OfText } from '../../kernel/digest.ts';
 
 /** How clients prove who they are, in the order in which they are told: a secret only where a client asks for one. */
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_post', 'client_secret_basic'] as const;
@@ -16,15 +17,13 @@ export function newClientSecret(): string {
 
 /** What is kept of a secret: its SHA-256 in hex. The secret is random and long, so nothing slower is needed. */
 export function hashOfClientSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return sha256OfText(secret);
 }
 
 /** Whether what a client presented is the secret of that hash. Takes as long whatever is wrong with it. */
 export function isClientSecret(presented: unknown, hash: unknown): boolean {
   if (typeof presented !== 'string' || typeof hash !== 'string') return false;
-  const given = Buffer.from(hashOfClientSecret(presented));
-  const kept = Buffer.from(hash);
-  return given.length === kept.length && timingSafeEqual(given, kept);
+  return sameBytes(Buffer.from(hashOfClientSecret(presented)), Buffer.from(hash));
 }
 
 /** The client that an `Authorization: Basic` names. For one that the library has let in, so it is well formed. */

@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Client, Interaction, Provider } from 'oidc-provider';
 import { agentScopeForClients, mayUseAgent } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { sameBytes } from '../../kernel/digest.ts';
 import { newGrantId } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/principal.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
@@ -131,9 +132,7 @@ export function createConsents(deps: {
       if (interaction.result) return granted({ location });
       const given = Buffer.from(proof, 'base64url');
       const right = proofFor(interaction, person);
-      if (given.length !== right.length || !timingSafeEqual(given, right)) {
-        return refused({ reason: 'bad-csrf' });
-      }
+      if (!sameBytes(given, right)) return refused({ reason: 'bad-csrf' });
       const resource = resourceOf(interaction, resources);
       const offered = new Set((await agentsFor(person, resource)).map(({ id }) => id));
       const chosen = [...new Set(agentIds)];

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
+import { sha256OfText } from '../../kernel/digest.ts';
 import { Fault } from '../../kernel/errors.ts';
 import type { Db, Store } from '../../store/store.ts';
 import {
@@ -187,7 +187,7 @@ function isUsedUp(kind: string, usedAt: number | undefined, now: number): boolea
 }
 
 function keyOf(kind: string, id: string): string {
-  return OPEN_KINDS.has(kind) ? id : createHash('sha256').update(id).digest('hex');
+  return OPEN_KINDS.has(kind) ? id : sha256OfText(id);
 }
 
 /** The library stores a client once, when it registers. */

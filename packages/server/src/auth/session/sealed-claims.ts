@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { sameBytes } from '../../kernel/digest.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 
 export type SealRefusal = { readonly reason: 'malformed' | 'bad-signature' };
@@ -27,8 +28,7 @@ export function openClaims(
     return refused({ reason: 'malformed' });
   const given = Buffer.from(signature, 'base64url');
   const right = mac(purpose + payload, secret);
-  if (given.length !== right.length || !timingSafeEqual(given, right))
-    return refused({ reason: 'bad-signature' });
+  if (!sameBytes(given, right)) return refused({ reason: 'bad-signature' });
   return granted(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as readonly unknown[]);
 }
 

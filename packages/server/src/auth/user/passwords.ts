@@ -1,5 +1,6 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
+import { sameBytes } from '../../kernel/digest.ts';
 import { PlatformError } from '../../kernel/errors.ts';
 import { createQueue } from '../../kernel/queue.ts';
 
@@ -56,7 +57,7 @@ export function createPasswords(derive: DeriveKey = deriveKey): Passwords {
     async verify(password, stored) {
       const { cost, salt, hash } = decode(stored ?? nobody);
       const computed = await compute(password, cost, salt);
-      const fits = computed.length === hash.length && timingSafeEqual(computed, hash);
+      const fits = sameBytes(computed, hash);
       return fits && stored !== undefined;
     },
   };

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { computeScopeUnion, prepareAuthorizationCodeRequest } from '@modelcontextprotocol/client';
 import type { Clock } from '../../kernel/clock.ts';
+import { sha256OfText } from '../../kernel/digest.ts';
 import { granted, type Outcome, refused } from '../../kernel/result.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Store } from '../../store/store.ts';
@@ -266,7 +266,7 @@ const GONE: SignInRefusal = {
 };
 
 function hashOf(state: string): string {
-  return createHash('sha256').update(`sign-in ${state}`).digest('hex');
+  return sha256OfText(`sign-in ${state}`);
 }
 
 function belongsTo(stateHash: string, userId: string): readonly string[] {
